@@ -1,0 +1,184 @@
+#include "autograd/graph.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autograd/operations.h"
+
+namespace ralimp {
+namespace {
+thread_local bool recording = true;
+}
+
+// Unlinks a dying chain of nodes with a loop, so that a graph of any depth is freed without
+// recursion.
+Node::~Node() {
+    std::vector<std::shared_ptr<Node>> dying;
+    const auto take = [&](Tensors& tensors) {
+        for (Tensor& input : tensors) {
+            std::shared_ptr<Node> node = input.node();
+            if (!node) continue;
+            input = Tensor();
+            if (node.use_count() == 1) dying.push_back(std::move(node));
+        }
+    };
+    take(inputs);
+    while (!dying.empty()) {
+        const std::shared_ptr<Node> node = std::move(dying.back());
+        dying.pop_back();
+        take(node->inputs);
+    }
+}
+
+Tensor requires_grad(const Tensor& tensor) {
+    check(is_floating(tensor.dtype()), "requires_grad: {} values have no gradient",
+          name_of(tensor.dtype()));
+    auto node = std::make_shared<Node>();
+    node->output = tensor.without_values().detach();
+    return tensor.with_node(std::move(node));
+}
+
+bool is_recording() { return recording; }
+
+NoGrad::NoGrad() : before_(recording) { recording = false; }
+NoGrad::~NoGrad() { recording = before_; }
+
+bool needs_record(const Tensors& inputs, const Tensor& output) {
+    if (!recording || !is_floating(output.dtype())) return false;
+    for (const Tensor& input : inputs)
+        if (input.requires_grad()) return true;
+    return false;
+}
+
+Tensor attach(std::shared_ptr<Node> node, const char* name, const Tensor& output, Tensors inputs,
+              Keep keep, Vjp vjp) {
+    node->name = name;
+    node->vjp = vjp;
+    node->inputs = std::move(inputs);
+    if (!(static_cast<int>(keep) & static_cast<int>(Keep::inputs)))
+        for (Tensor& input : node->inputs) input = input.without_values();
+    node->output = output.detach();
+    if (!(static_cast<int>(keep) & static_cast<int>(Keep::output)))
+        node->output = node->output.without_values();
+    return output.with_node(std::move(node));
+}
+
+Tensor record(const char* name, const Tensor& output, Tensors inputs, Keep keep, Vjp vjp) {
+    if (!needs_record(inputs, output)) return output;
+    return attach(std::make_shared<Node>(), name, output, std::move(inputs), keep, vjp);
+}
+
+namespace {
+
+// Nodes that lie between the outputs and the inputs, outputs last: only they get a gradient.
+std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set<Node*>& wanted) {
+    struct Visit {
+        Node* node;
+        std::size_t next = 0;
+        bool needed = false;
+    };
+    std::vector<Node*> order;
+    std::unordered_map<Node*, bool> done;  // node -> needed
+    std::vector<Visit> stack;
+    for (const Tensor& output : outputs) {
+        if (!output.node() || done.count(output.node().get())) continue;
+        stack.push_back({output.node().get()});
+        while (!stack.empty()) {
+            Visit& visit = stack.back();
+            if (visit.next == 0) visit.needed = wanted.count(visit.node) > 0;
+            Node* unvisited = nullptr;
+            while (visit.next < visit.node->inputs.size() && !unvisited) {
+                Node* input = visit.node->inputs[visit.next].node().get();
+                if (input) {
+                    const auto found = done.find(input);
+                    if (found == done.end()) {
+                        unvisited = input;
+                        break;
+                    }
+                    visit.needed |= found->second;
+                }
+                ++visit.next;
+            }
+            if (unvisited) {
+                stack.push_back({unvisited});
+                continue;
+            }
+            done[visit.node] = visit.needed;
+            if (visit.needed) order.push_back(visit.node);
+            stack.pop_back();
+        }
+    }
+    return order;
+}
+
+}  // namespace
+
+Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weights,
+             bool create_graph) {
+    check(weights.empty() || weights.size() == outputs.size(), "grad: {} weights for {} outputs",
+          weights.size(), outputs.size());
+    std::unordered_set<Node*> wanted;
+    for (const Tensor& input : inputs) {
+        check(input.requires_grad(),
+              "grad: an input {} does not require a gradient; make it a leaf with requires_grad() "
+              "first",
+              to_string(input.shape()));
+        wanted.insert(input.node().get());
+    }
+    const bool before = recording;
+    struct Restore {
+        bool value;
+        ~Restore() { recording = value; }
+    } restore{before};
+    recording = create_graph;
+
+    std::unordered_map<Node*, Tensor> gradients;
+    const auto accumulate = [&](Node* node, const Tensor& gradient) {
+        auto [slot, fresh] = gradients.try_emplace(node, gradient);
+        if (!fresh) slot->second = add(slot->second, gradient);
+    };
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Tensor& output = outputs[i];
+        if (!output.node()) continue;
+        if (!weights.empty())
+            check(weights[i].shape() == output.shape() && weights[i].dtype() == output.dtype(),
+                  "grad: weight {} is {} {}, its output {} {}", i, name_of(weights[i].dtype()),
+                  to_string(weights[i].shape()), name_of(output.dtype()),
+                  to_string(output.shape()));
+        accumulate(output.node().get(),
+                   weights.empty() ? Tensor::ones(output.shape(), output.dtype(), output.device())
+                                   : weights[i]);
+    }
+    const std::vector<Node*> order = needed_nodes(outputs, wanted);
+    const std::unordered_set<Node*> on_path(order.begin(), order.end());
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+        Node* node = *it;
+        if (!node->vjp) continue;
+        const auto found = gradients.find(node);
+        if (found == gradients.end()) continue;
+        const Tensor gradient = found->second;
+        if (!wanted.count(node)) gradients.erase(found);
+        const Tensor output =
+            node->output.with_node(create_graph ? node->shared_from_this() : nullptr);
+        std::vector<bool> needed;
+        for (const Tensor& input : node->inputs)
+            needed.push_back(input.node() && on_path.count(input.node().get()));
+        const Tensors parts = node->vjp({*node, node->inputs, output, gradient, needed});
+        for (std::size_t k = 0; k < parts.size(); ++k)
+            if (needed[k] && parts[k].defined()) accumulate(node->inputs[k].node().get(), parts[k]);
+    }
+    Tensors results;
+    for (const Tensor& input : inputs) {
+        const auto found = gradients.find(input.node().get());
+        results.push_back(found != gradients.end()
+                              ? found->second
+                              : Tensor::zeros(input.shape(), input.dtype(), input.device()));
+    }
+    return results;
+}
+
+Tensor grad(const Tensor& output, const Tensor& input, bool create_graph) {
+    return grad(Tensors{output}, Tensors{input}, {}, create_graph)[0];
+}
+
+}  // namespace ralimp
