@@ -71,7 +71,9 @@ Tensor record(const char* name, const Tensor& output, Tensors inputs, Keep keep,
 namespace {
 
 // Nodes that lie between the outputs and the inputs, outputs last: only they get a gradient.
-std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set<Node*>& wanted) {
+// With stop_at_wanted the walk does not look behind them.
+std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set<Node*>& wanted,
+                                bool stop_at_wanted) {
     struct Visit {
         Node* node;
         std::size_t next = 0;
@@ -85,7 +87,10 @@ std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set
         stack.push_back({output.node().get()});
         while (!stack.empty()) {
             Visit& visit = stack.back();
-            if (visit.next == 0) visit.needed = wanted.count(visit.node) > 0;
+            if (visit.next == 0 && wanted.count(visit.node)) {
+                visit.needed = true;
+                if (stop_at_wanted) visit.next = visit.node->inputs.size();
+            }
             Node* unvisited = nullptr;
             while (visit.next < visit.node->inputs.size() && !unvisited) {
                 Node* input = visit.node->inputs[visit.next].node().get();
@@ -111,10 +116,13 @@ std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set
     return order;
 }
 
-}  // namespace
+struct RestoreRecording {
+    bool before = recording;
+    ~RestoreRecording() { recording = before; }
+};
 
-Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weights,
-             bool create_graph) {
+Tensors reverse_walk(const Tensors& outputs, const Tensors& inputs, const Tensors& weights,
+                     bool create_graph, bool stop_at_inputs) {
     check(weights.empty() || weights.size() == outputs.size(), "grad: {} weights for {} outputs",
           weights.size(), outputs.size());
     std::unordered_set<Node*> wanted;
@@ -125,11 +133,7 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weigh
               to_string(input.shape()));
         wanted.insert(input.node().get());
     }
-    const bool before = recording;
-    struct Restore {
-        bool value;
-        ~Restore() { recording = value; }
-    } restore{before};
+    const RestoreRecording restore;
     recording = create_graph;
 
     std::unordered_map<Node*, Tensor> gradients;
@@ -149,11 +153,11 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weigh
                    weights.empty() ? Tensor::ones(output.shape(), output.dtype(), output.device())
                                    : weights[i]);
     }
-    const std::vector<Node*> order = needed_nodes(outputs, wanted);
+    const std::vector<Node*> order = needed_nodes(outputs, wanted, stop_at_inputs);
     const std::unordered_set<Node*> on_path(order.begin(), order.end());
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
         Node* node = *it;
-        if (!node->vjp) continue;
+        if (!node->vjp || (stop_at_inputs && wanted.count(node))) continue;
         const auto found = gradients.find(node);
         if (found == gradients.end()) continue;
         const Tensor gradient = found->second;
@@ -177,8 +181,50 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weigh
     return results;
 }
 
+// The same values behind a node of their own, connected to x when x is in the graph.
+Tensor alias(const Tensor& x) {
+    if (!x.requires_grad()) return requires_grad(x);
+    return attach(std::make_shared<Node>(), "alias", x, {x}, Keep::nothing,
+                  [](const VjpContext& c) { return Tensors{c.gradient}; });
+}
+
+}  // namespace
+
+Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weights,
+             bool create_graph) {
+    return reverse_walk(outputs, inputs, weights, create_graph, false);
+}
+
 Tensor grad(const Tensor& output, const Tensor& input, bool create_graph) {
     return grad(Tensors{output}, Tensors{input}, {}, create_graph)[0];
+}
+
+Tensors local_vjp(Reference reference, const VjpContext& context) {
+    const bool connected = recording;
+    const RestoreRecording restore;
+    recording = true;
+    Tensors aliases, wanted;
+    for (std::size_t i = 0; i < context.inputs.size(); ++i) {
+        aliases.push_back(context.needs(i) ? alias(context.inputs[i]) : context.inputs[i]);
+        if (context.needs(i)) wanted.push_back(aliases.back());
+    }
+    const Tensor output = reference(context.node, aliases);
+    const Tensors parts = reverse_walk({output}, wanted, {context.gradient}, connected, true);
+    Tensors gradients(context.inputs.size());
+    for (std::size_t i = 0, part = 0; i < gradients.size(); ++i)
+        if (context.needs(i)) gradients[i] = parts[part++];
+    return gradients;
+}
+
+Tensor local_derivative(Tensor (*elementwise)(const Tensor&), int order, const Tensor& x) {
+    const bool connected = recording && x.requires_grad();
+    const RestoreRecording restore;
+    recording = true;
+    const Tensor argument = alias(x);
+    Tensor derivative = elementwise(argument);
+    for (int k = 0; k < order; ++k)
+        derivative = reverse_walk({derivative}, {argument}, {}, true, true)[0];
+    return connected ? derivative : derivative.detach();
 }
 
 }  // namespace ralimp

@@ -100,4 +100,13 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weigh
              bool create_graph = false);
 Tensor grad(const Tensor& output, const Tensor& input, bool create_graph = false);
 
+// For fused operations: the derivative of a reference written in plain operations, at the inputs of
+// the node, by the graph itself; connected to the graph when recording is on. The inputs count as
+// independent of each other and of their own history.
+using Reference = Tensor (*)(const Node& node, const Tensors& inputs);
+Tensors local_vjp(Reference reference, const VjpContext& context);
+
+// The derivative of the given order of an elementwise operation, connected to x.
+Tensor local_derivative(Tensor (*elementwise)(const Tensor&), int order, const Tensor& x);
+
 }  // namespace ralimp

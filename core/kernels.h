@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/activation.h"
 #include "core/random.h"
 #include "core/scalar.h"
 #include "core/tensor.h"
@@ -54,6 +55,14 @@ struct Kernels {
     // For each value the count of entries of the sorted last axis that are < value (right: <=
     // value). sorted [..., n] and values [..., m] have equal leading axes; out [..., m] int64.
     void (*searchsorted)(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right);
+
+    // Fused activation of a stack of derivative channels (core/activation.h): in and out [channels,
+    // …], contiguous.
+    void (*activation_forward)(const ActivationProgram& program, const Tensor& out,
+                               const Tensor& in);
+    // in_gradient = (∂out/∂in)ᵀ out_gradient; all four contiguous and of one shape.
+    void (*activation_backward)(const ActivationProgram& program, const Tensor& in_gradient,
+                                const Tensor& in, const Tensor& out_gradient);
 
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);

@@ -1,0 +1,100 @@
+// The fused activation of a jet and its reference in plain operations.
+#include <array>
+#include <utility>
+
+#include "autograd/jet.h"
+#include "autograd/operations.h"
+#include "core/kernels.h"
+
+namespace ralimp {
+namespace {
+
+using PlainOperation = Tensor (*)(const Tensor&);
+
+Tensor identity(const Tensor& x) { return x * 1.0; }
+
+// In the order of activation::Activations.
+constexpr std::array<PlainOperation, activation::Activations::size> plain_operations = {
+    identity, tanh, sin,       cos,  sinh,     cosh,       exp,  sigmoid, softplus,
+    silu,     gelu, gelu_tanh, relu, gaussian, reciprocal, sqrt, log};
+
+template <class... Ops>
+constexpr std::array<const char*, sizeof...(Ops)> names_of(List<Ops...>) {
+    return {Ops::name...};
+}
+constexpr auto activation_names = names_of(activation::Activations{});
+
+Tensors activation_vjp(const VjpContext& c) {
+    const auto& program = arguments_of<ActivationProgram>(c);
+    if (is_recording())
+        return local_vjp(
+            [](const Node& node, const Tensors& inputs) {
+                return activation_reference(
+                    static_cast<const NodeWith<ActivationProgram>&>(node).arguments, inputs[0]);
+            },
+            c);
+    const Tensor input = c.inputs[0].contiguous();
+    const Tensor gradient = Tensor::empty(input.shape(), input.dtype(), input.device());
+    kernels(input.device()).activation_backward(program, gradient, input, c.gradient.contiguous());
+    return {gradient};
+}
+
+// channels [channels, …]
+Tensor apply_program(const ActivationProgram& program, const Tensor& channels) {
+    const Tensor input = channels.contiguous();
+    const Tensor out = Tensor::empty(input.shape(), input.dtype(), input.device());
+    kernels(input.device()).activation_forward(program, out, input);
+    return record(name_of(program.activation), out, {channels}, Keep::inputs, program,
+                  activation_vjp);
+}
+
+}  // namespace
+
+const char* name_of(Activation activation) {
+    return activation_names[static_cast<int>(activation)];
+}
+
+Activation activation_from_name(const std::string& name) {
+    std::string known;
+    for (std::size_t i = 0; i < activation_names.size(); ++i) {
+        if (name == activation_names[i]) return static_cast<Activation>(i);
+        known += (i ? ", " : "") + std::string(activation_names[i]);
+    }
+    fail("activation: {} is unknown; the activations are {}", name, known);
+}
+
+Tensor activation_derivative(Activation activation, int order, const Tensor& x) {
+    const PlainOperation operation = plain_operations[static_cast<int>(activation)];
+    if (order == 0) return operation(x);
+    return local_derivative(operation, order, x);
+}
+
+Tensor activation_reference(const ActivationProgram& program, const Tensor& channels) {
+    const Tensor argument = select(channels, 0, 0) * program.scale;
+    Tensors derivatives, out(program.channels);
+    double power = 1;
+    for (int order = 0; order <= program.max_order; ++order, power *= program.scale)
+        derivatives.push_back(activation_derivative(program.activation, order, argument) * power);
+    out[0] = derivatives[0];
+    for (int t = 0; t < program.term_count; ++t) {
+        const auto& term = program.terms[t];
+        Tensor product = derivatives[term.order] * double(term.coefficient);
+        for (int i = 0; i < term.order; ++i)
+            product = product * select(channels, 0, term.factors[i]);
+        Tensor& sum = out[term.channel];
+        sum = sum.defined() ? sum + product : product;
+    }
+    return stack(out);
+}
+
+Jet apply(Activation activation, const Jet& x, double scale) {
+    return Jet(apply_program(x.plan().composition(activation, scale), x.channels()),
+               x.shared_plan());
+}
+
+Tensor apply(Activation activation, const Tensor& x, double scale) {
+    const ActivationProgram program = JetPlan::value_only()->composition(activation, scale);
+    return select(apply_program(program, unsqueeze(x, 0)), 0, 0);
+}
+
+}  // namespace ralimp
