@@ -1,0 +1,122 @@
+#include "core/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "core/error.h"
+
+namespace ralimp {
+namespace {
+
+namespace fs = std::filesystem;
+
+class File : public testing::Test {
+protected:
+    File() {
+        std::string pattern = (fs::temp_directory_path() / "ralimp-file-XXXXXX").string();
+        if (!mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp failed");
+        folder_ = pattern;
+    }
+    ~File() override { fs::remove_all(folder_); }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::size_t entries() const {
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    }
+
+    fs::path folder_;
+};
+
+// The code and the text of the Error that f throws.
+template <class F>
+std::pair<ExitCode, std::string> error_of(F&& f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
+    }
+    return {ExitCode::success, ""};
+}
+
+std::vector<uint8_t> ramp(std::size_t count) {
+    std::vector<uint8_t> bytes(count);
+    for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i * 7 + i / 256);
+    return bytes;
+}
+
+TEST_F(File, WritesReadsAndReplaces) {
+    for (const std::size_t count : {0, 1, 4096, 1000003}) {
+        write_file(path("a"), ramp(count));
+        EXPECT_EQ(read_file(path("a")), ramp(count));
+        EXPECT_EQ(entries(), 1u);  // nothing temporary is left
+    }
+}
+
+TEST_F(File, ReadingSaysWhatIsWrong) {
+    const auto [code, text] = error_of([&] { read_file(path("missing")); });
+    EXPECT_EQ(code, ExitCode::bad_input);
+    EXPECT_EQ(text, path("missing") + ": cannot be read: No such file or directory");
+
+    EXPECT_EQ(error_of([&] { read_file(folder_.string()); }).second,
+              folder_.string() + ": is a folder, not a file");
+    ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+    EXPECT_EQ(error_of([&] { read_file(path("pipe")); }).second,
+              path("pipe") + ": is a device or a pipe, not a file");
+
+    write_file(path("large"), ramp(100));
+    EXPECT_EQ(read_file(path("large"), 100).size(), 100u);
+    EXPECT_EQ(error_of([&] { read_file(path("large"), 99); }).second,
+              path("large") + ": has 100 bytes, more than the 99 that are accepted");
+}
+
+TEST_F(File, WritingWhereNothingCanBeWritten) {
+    const auto [code, text] = error_of([&] { write_file(path("none/a"), ramp(3)); });
+    EXPECT_EQ(code, ExitCode::io);
+    EXPECT_EQ(text, path("none/a") + ": cannot be written: No such file or directory");
+
+    write_file(path("plain"), ramp(3));
+    EXPECT_EQ(error_of([&] { write_file(path("plain/a"), ramp(3)); }).first, ExitCode::io);
+    EXPECT_EQ(error_of([&] { write_file(folder_.string(), ramp(3)); }).first, ExitCode::io);
+    EXPECT_EQ(error_of([&] { write_file("/dev/null", ramp(3)); }).first, ExitCode::io);
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    EXPECT_EQ(entries(), 1u);
+}
+
+// A limit on the size of files fails in the middle of the writing, as a full disk does.
+TEST_F(File, FullDiskKeepsTheOldContent) {
+    write_file(path("a"), ramp(10));
+    rlimit old_limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+    const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = old_limit;
+    limit.rlim_cur = 5000;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const auto [code, text] = error_of([&] { write_file(path("a"), ramp(20000)); });
+    setrlimit(RLIMIT_FSIZE, &old_limit);
+    std::signal(SIGXFSZ, old_handler);
+    EXPECT_EQ(code, ExitCode::io);
+    EXPECT_EQ(text, path("a") + ": cannot be written: File too large");
+    EXPECT_EQ(read_file(path("a")), ramp(10));
+    EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(File, ThreadsWritingOneNameLeaveOneWholeFile) {
+    std::vector<std::thread> threads;
+    for (std::size_t count = 1; count <= 4; ++count)
+        threads.emplace_back([&, count] {
+            for (int i = 0; i < 5; ++i) write_file(path("a"), ramp(count * 50000));
+        });
+    for (auto& thread : threads) thread.join();
+    const auto bytes = read_file(path("a"));
+    EXPECT_EQ(bytes.size() % 50000, 0u);
+    EXPECT_EQ(bytes, ramp(bytes.size()));
+    EXPECT_EQ(entries(), 1u);
+}
+
+}  // namespace
+}  // namespace ralimp
