@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/activation.h"
+#include "core/flat_kernels.h"
 #include "core/random.h"
 #include "core/scalar.h"
 #include "core/tensor.h"
@@ -67,6 +68,8 @@ struct Kernels {
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);
     void (*random_normal)(const Tensor& out, const RandomKey& key, uint64_t first);
+
+    FlatKernels flat;  // of the optimizers, over whole parameter buffers
 };
 
 // The table of a device. Throws Error when this build has no backend for it.
