@@ -1,0 +1,63 @@
+// What every layer offers: a forward pass on jets (and so on plain tensors), its named parameters,
+// its counts.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "autograd/jet.h"
+#include "core/random.h"
+
+namespace ralimp {
+
+struct ParameterInfo {
+    bool trained = true;  // false: a constant that is saved with the model but never moved
+    bool decay = true;    // whether weight decay applies: matrices yes, biases and scales no
+};
+
+// Called with the dotted name, the tensor itself (it may be replaced) and its kind.
+using ParameterVisitor = std::function<void(const std::string&, Tensor&, const ParameterInfo&)>;
+
+// "a" and "b" as "a.b"; an empty prefix adds no dot.
+inline std::string join(const std::string& prefix, const std::string& name) {
+    return prefix.empty() ? name : prefix + "." + name;
+}
+
+// Numbers to store for one layer or network.
+struct ParameterCount {
+    int64_t trained = 0;      // moved by the optimizer
+    int64_t deployed = 0;     // needed for inference after folding, random projections included
+    int64_t regenerated = 0;  // the same with fixed random projections stored as a seed
+    ParameterCount& operator+=(const ParameterCount& other) {
+        trained += other.trained;
+        deployed += other.deployed;
+        regenerated += other.regenerated;
+        return *this;
+    }
+};
+
+class Layer {
+public:
+    virtual ~Layer() = default;
+
+    // x [rows, inputs] -> [rows, outputs], with whatever derivatives the jet carries.
+    virtual Jet forward(const Jet& x) const = 0;
+    // The plain form: x [..., inputs] -> [..., outputs].
+    Tensor forward(const Tensor& x) const;
+
+    virtual int64_t inputs() const = 0;
+    virtual int64_t outputs() const = 0;
+
+    // Visits parameters and constants in a fixed order; names start with the prefix.
+    virtual void visit(const std::string& prefix, const ParameterVisitor& visitor) = 0;
+
+    // Data-dependent start: called once before training with a calibration batch [rows, inputs] of
+    // what the layer will see. Returns what the next layer will see.
+    virtual Tensor initialize_from_data(const Tensor& x);
+
+    virtual ParameterCount count() const = 0;
+    // One line for --check and the log, such as "dense 20 -> 20, tanh".
+    virtual std::string description() const = 0;
+};
+
+}  // namespace ralimp

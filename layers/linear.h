@@ -1,0 +1,47 @@
+// Affine map x Wᵀ + b and the ways to start it.
+#pragma once
+#include "layers/layer.h"
+
+namespace ralimp {
+
+// How weights and biases start, for fan_in inputs and fan_out outputs. Uniform distributions U(-a,
+// a):
+//   xavier        a = sqrt(6 / (fan_in + fan_out)), bias 0               Glorot & Bengio 2010
+//   xavier_normal N(0, 2 / (fan_in + fan_out)), bias 0                   Glorot & Bengio 2010
+//   kaiming       a = sqrt(6 / fan_in), bias 0                           He et al. 2015, for ReLU
+//   siren         a = sqrt(6 / fan_in) / omega                           Sitzmann et al. 2020
+//   siren_first   a = 1 / fan_in                                         the first layer of a SIREN
+// Both siren forms start the bias with U(±1 / sqrt(fan_in)), as the original code does.
+enum class Initialization { xavier, xavier_normal, kaiming, siren, siren_first };
+
+struct LinearStart {
+    Initialization initialization = Initialization::xavier;
+    double omega = 30;
+    RandomKey key;
+};
+
+class Linear : public Layer {
+public:
+    Linear(int64_t inputs, int64_t outputs, DType dtype, const LinearStart& start,
+           bool bias = true);
+
+    using Layer::forward;
+    Jet forward(const Jet& x) const override { return linear(x, weight_, bias_); }
+    int64_t inputs() const override { return weight_.size(1); }
+    int64_t outputs() const override { return weight_.size(0); }
+    void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
+    ParameterCount count() const override;
+    std::string description() const override;
+
+    const Tensor& weight() const { return weight_; }  // [outputs, inputs]
+    const Tensor& bias() const { return bias_; }      // [outputs], or undefined
+
+private:
+    Tensor weight_, bias_;
+};
+
+// A weight [outputs, inputs] started as described above.
+Tensor start_weight(int64_t outputs, int64_t inputs, DType dtype, const LinearStart& start);
+Tensor start_bias(int64_t outputs, int64_t inputs, DType dtype, const LinearStart& start);
+
+}  // namespace ralimp
