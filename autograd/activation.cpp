@@ -18,12 +18,6 @@ constexpr std::array<PlainOperation, activation::Activations::size> plain_operat
     identity, tanh, sin,       cos,  sinh,     cosh,       exp,  sigmoid, softplus,
     silu,     gelu, gelu_tanh, relu, gaussian, reciprocal, sqrt, log};
 
-template <class... Ops>
-constexpr std::array<const char*, sizeof...(Ops)> names_of(List<Ops...>) {
-    return {Ops::name...};
-}
-constexpr auto activation_names = names_of(activation::Activations{});
-
 Tensors activation_vjp(const VjpContext& c) {
     const auto& program = arguments_of<ActivationProgram>(c);
     if (is_recording())
@@ -51,14 +45,14 @@ Tensor apply_program(const ActivationProgram& program, const Tensor& channels) {
 }  // namespace
 
 const char* name_of(Activation activation) {
-    return activation_names[static_cast<int>(activation)];
+    return enum_names(activation)[static_cast<int>(activation)].second;
 }
 
 Activation activation_from_name(const std::string& name) {
     std::string known;
-    for (std::size_t i = 0; i < activation_names.size(); ++i) {
-        if (name == activation_names[i]) return static_cast<Activation>(i);
-        known += (i ? ", " : "") + std::string(activation_names[i]);
+    for (const auto& [activation, text] : enum_names(Activation{})) {
+        if (name == text) return activation;
+        known += (known.empty() ? "" : ", ") + std::string(text);
     }
     fail("activation: {} is unknown; the activations are {}", name, known);
 }

@@ -2,7 +2,9 @@
 // mode). A new activation is one functor here, one entry of the list, and its name follows
 // everywhere.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <utility>
 
 #include "core/scalar.h"
 
@@ -258,6 +260,22 @@ enum class Activation : uint8_t {
     sqrt,
     log,
 };
+
+namespace activation {
+template <class... Ops>
+constexpr auto names(List<Ops...>) {
+    return std::array{Ops::name...};
+}
+}  // namespace activation
+
+// (activation, name) pairs, for configs and messages.
+constexpr auto enum_names(Activation) {
+    constexpr auto names = activation::names(activation::Activations{});
+    std::array<std::pair<Activation, const char*>, names.size()> pairs{};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        pairs[i] = {static_cast<Activation>(i), names[i]};
+    return pairs;
+}
 
 // How f(scale·v) carries derivatives: channel 0 of a stack holds the value v, the others
 // derivatives of v, and

@@ -1,5 +1,8 @@
 // Affine map x Wᵀ + b and the ways to start it.
 #pragma once
+#include <array>
+#include <utility>
+
 #include "layers/layer.h"
 
 namespace ralimp {
@@ -13,6 +16,13 @@ namespace ralimp {
 //   siren_first   a = 1 / fan_in                                         the first layer of a SIREN
 // Both siren forms start the bias with U(±1 / sqrt(fan_in)), as the original code does.
 enum class Initialization { xavier, xavier_normal, kaiming, siren, siren_first };
+
+constexpr auto enum_names(Initialization) {
+    using enum Initialization;
+    return std::array{std::pair{xavier, "xavier"}, std::pair{xavier_normal, "xavier_normal"},
+                      std::pair{kaiming, "kaiming"}, std::pair{siren, "siren"},
+                      std::pair{siren_first, "siren_first"}};
+}
 
 struct LinearStart {
     Initialization initialization = Initialization::xavier;

@@ -1,0 +1,42 @@
+#include "layers/mlp.h"
+
+namespace ralimp {
+
+Mlp::Mlp(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)) {
+    check(!layers_.empty(), "mlp: no layers");
+    for (std::size_t i = 1; i < layers_.size(); ++i)
+        check(layers_[i]->inputs() == layers_[i - 1]->outputs(),
+              "mlp: layer {} ({}) follows layer {} ({}): sizes differ", i,
+              layers_[i]->description(), i - 1, layers_[i - 1]->description());
+}
+
+Jet Mlp::forward(const Jet& x) const {
+    Jet y = x;
+    for (const auto& layer : layers_) y = layer->forward(y);
+    return y;
+}
+
+void Mlp::visit(const std::string& prefix, const ParameterVisitor& visitor) {
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+        layers_[i]->visit(join(prefix, "layer_" + std::to_string(i)), visitor);
+}
+
+Tensor Mlp::initialize_from_data(const Tensor& x) {
+    Tensor y = x;
+    for (const auto& layer : layers_) y = layer->initialize_from_data(y);
+    return y;
+}
+
+ParameterCount Mlp::count() const {
+    ParameterCount total;
+    for (const auto& layer : layers_) total += layer->count();
+    return total;
+}
+
+std::string Mlp::description() const {
+    std::string text;
+    for (const auto& layer : layers_) text += (text.empty() ? "" : "; ") + layer->description();
+    return text;
+}
+
+}  // namespace ralimp

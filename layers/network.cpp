@@ -1,0 +1,31 @@
+#include "layers/network.h"
+
+#include "layers/dense.h"
+#include "layers/scaling.h"
+
+namespace ralimp {
+
+std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const InputBox& box, int64_t outputs,
+                                  DType dtype, uint64_t seed) {
+    const int64_t inputs = static_cast<int64_t>(box.low.size());
+    std::vector<std::unique_ptr<Layer>> layers;
+    if (config.scale_inputs) layers.push_back(std::make_unique<Scaling>(box.low, box.high, dtype));
+    uint32_t layer = 0;
+    const auto next_start = [&](Initialization initialization, double omega) {
+        return LinearStart{initialization, omega, {seed, RandomStream::parameters, layer++}};
+    };
+    const bool siren = config.initialization == Initialization::siren;
+    layers.push_back(std::make_unique<Dense>(
+        inputs, config.width, dtype,
+        next_start(siren ? Initialization::siren_first : config.initialization, config.first_omega),
+        config.activation, config.first_omega));
+    for (int64_t i = 1; i < config.hidden_layers; ++i)
+        layers.push_back(make_hidden(config.hidden, config.width, config.width,
+                                     {config.activation, config.omega,
+                                      next_start(config.initialization, config.omega), dtype}));
+    layers.push_back(std::make_unique<Linear>(config.width, outputs, dtype,
+                                              next_start(config.initialization, config.omega)));
+    return std::make_unique<Mlp>(std::move(layers));
+}
+
+}  // namespace ralimp

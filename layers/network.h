@@ -1,0 +1,46 @@
+// The network of a coordinate task as its config describes it.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "layers/hidden.h"
+#include "layers/mlp.h"
+
+namespace ralimp {
+
+// inputs -> width (dense) -> width … (hidden_layers of them in all) -> outputs (linear).
+struct NetworkConfig {
+    int64_t hidden_layers = 8;
+    int64_t width = 20;
+    Activation activation = Activation::tanh;
+    double omega = 1;        // f(omega (W x + b)) in every hidden layer but the first
+    double first_omega = 1;  // the same in the first
+    Initialization initialization = Initialization::xavier;
+    HiddenConfig hidden;  // the layers from width to width
+    bool scale_inputs = true;
+
+    static void describe(auto& config, auto& field) {
+        field("hidden_layers", config.hidden_layers,
+              "layers with an activation; the first one is always dense", at_least(1));
+        field("width", config.width, "features of every hidden layer", at_least(1));
+        field("activation", config.activation, "activation of the hidden layers");
+        field("omega", config.omega, "f(omega (W x + b)) in the hidden layers after the first",
+              more_than(0));
+        field("first_omega", config.first_omega, "the same in the first layer", more_than(0));
+        field("initialization", config.initialization, "how weights start; siren divides by omega");
+        field("hidden", config.hidden, "kind of the layers from width to width");
+        field("scale_inputs", config.scale_inputs, "map the domain to [-1, 1] first");
+    }
+};
+
+// The box that inputs come from; each vector has one entry per input axis.
+struct InputBox {
+    std::vector<double> low, high;
+};
+
+// All random starts follow from the seed.
+std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const InputBox& box, int64_t outputs,
+                                  DType dtype, uint64_t seed);
+
+}  // namespace ralimp
