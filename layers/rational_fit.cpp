@@ -1,0 +1,354 @@
+#include "layers/rational_fit.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "core/random.h"
+
+namespace ralimp {
+
+double PolePair::value(double t) const {
+    const double x = t - position;
+    const double ratio = width * width / (x * x + width * width);
+    return std::pow(ratio, multiplicity) * (even + odd * x / width);
+}
+
+double RationalFit::value(double t) const {
+    double sum = 0;
+    for (auto c = polynomial.rbegin(); c != polynomial.rend(); ++c) sum = sum * t + *c;
+    for (const PolePair& pair : pole_pairs) sum += pair.value(t);
+    return sum;
+}
+
+double RationalFit::narrowest_width() const {
+    double narrowest = std::numeric_limits<double>::infinity();
+    for (const PolePair& pair : pole_pairs) narrowest = std::min(narrowest, pair.width);
+    return narrowest;
+}
+
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double pi = 3.14159265358979323846;
+
+// The points, the wanted values there and the weight of each equation.
+struct Samples {
+    VectorXd t;
+    VectorXd f;
+    VectorXd weight;
+    MatrixXd basis;  // [points, degree + 1] Chebyshev polynomials of t / T
+};
+
+Samples sample(const ScalarFunction& function, double half_width, int degree, int points) {
+    Samples samples{VectorXd(points), VectorXd(points), VectorXd::Ones(points),
+                    MatrixXd(points, degree + 1)};
+    for (Index i = 0; i < points; ++i) {
+        const double angle = pi * (2 * static_cast<double>(i) + 1) / (2.0 * points);
+        samples.t[i] = -half_width * std::cos(angle);
+        samples.f[i] = function(samples.t[i]);
+        check(std::isfinite(samples.f[i]), "fit_rational: the function is {} at t = {}",
+              samples.f[i], samples.t[i]);
+        for (int k = 0; k <= degree; ++k) samples.basis(i, k) = std::cos(k * (pi - angle));
+    }
+    return samples;
+}
+
+// The linear least-squares problem for one choice of poles, and what follows from it. Parameters:
+// the positions of the poles, then the logarithms of their widths.
+class Projection {
+public:
+    Projection(const Samples& samples, const VectorXd& parameters, const std::vector<int>& orders)
+        : samples_(samples), parameters_(parameters), orders_(orders) {
+        const Index pairs = parameters.size() / 2, fixed = samples.basis.cols();
+        MatrixXd matrix(samples.t.size(), fixed + 2 * pairs);
+        matrix.leftCols(fixed) = samples.basis;
+        for (Index j = 0; j < pairs; ++j) {
+            const Atom atom = atom_of(j);
+            matrix.col(fixed + 2 * j) = atom.even;
+            matrix.col(fixed + 2 * j + 1) = atom.odd;
+        }
+        matrix = samples.weight.asDiagonal() * matrix;
+        scale_ = matrix.colwise().norm().cwiseMax(1e-300).cwiseInverse().transpose();
+        qr_.setThreshold(1e-14);
+        qr_.compute(matrix * scale_.asDiagonal());
+        rank_ = qr_.rank();
+        r_ = qr_.matrixR().topLeftCorner(rank_, rank_);
+        q_ = qr_.householderQ() * MatrixXd::Identity(matrix.rows(), rank_);
+        const VectorXd wanted = samples.weight.cwiseProduct(samples.f);
+        const VectorXd projected = q_.transpose() * wanted;
+        residual_ = wanted - q_ * projected;
+        VectorXd solution = VectorXd::Zero(matrix.cols());
+        solution.head(rank_) = r_.triangularView<Eigen::Upper>().solve(projected);
+        coefficients_ = scale_.asDiagonal() * (qr_.colsPermutation() * solution);
+    }
+
+    double cost() const { return residual_.squaredNorm(); }
+    const VectorXd& residual() const { return residual_; }
+    const VectorXd& coefficients() const { return coefficients_; }
+
+    // d residual / d parameters: with the projector P = 1 - A A⁺,
+    // column l = -(P (dA/dθ_l) c + (A⁺)ᵀ (dA/dθ_l)ᵀ residual).
+    MatrixXd jacobian() const {
+        const Index pairs = parameters_.size() / 2, fixed = samples_.basis.cols();
+        MatrixXd result(residual_.size(), 2 * pairs);
+        for (Index j = 0; j < pairs; ++j) {
+            const Atom atom = atom_of(j);
+            fill_column(result, j, fixed + 2 * j, atom.even_by_position, atom.odd_by_position);
+            fill_column(result, pairs + j, fixed + 2 * j, atom.even_by_log_width,
+                        atom.odd_by_log_width);
+        }
+        return result;
+    }
+
+private:
+    struct Atom {
+        ArrayXd even, odd;
+        ArrayXd even_by_position, odd_by_position, even_by_log_width, odd_by_log_width;
+    };
+
+    Atom atom_of(Index j) const {
+        const double position = parameters_[j];
+        const double width = std::exp(parameters_[parameters_.size() / 2 + j]);
+        const int order = orders_[static_cast<std::size_t>(j)];
+        const ArrayXd x = (samples_.t.array() - position) / width;
+        const ArrayXd inverse = (1 + x.square()).inverse();
+        Atom atom;
+        atom.even = inverse.pow(order);
+        atom.odd = atom.even * x;
+        atom.even_by_position = 2 * order * atom.odd * inverse / width;
+        atom.odd_by_position = atom.even_by_position * x - atom.even / width;
+        atom.even_by_log_width = 2 * order * atom.even * x.square() * inverse;
+        atom.odd_by_log_width = atom.odd * (2 * order - 1 - 2 * order * inverse);
+        return atom;
+    }
+
+    // `column` is the position in A of the pair's even atom; the odd one follows it.
+    void fill_column(MatrixXd& result, Index parameter, Index column, const ArrayXd& even,
+                     const ArrayXd& odd) const {
+        const VectorXd weighted_even = samples_.weight.array() * even;
+        const VectorXd weighted_odd = samples_.weight.array() * odd;
+        const VectorXd moved =
+            coefficients_[column] * weighted_even + coefficients_[column + 1] * weighted_odd;
+        VectorXd reaction = VectorXd::Zero(scale_.size());
+        reaction[column] = scale_[column] * weighted_even.dot(residual_);
+        reaction[column + 1] = scale_[column + 1] * weighted_odd.dot(residual_);
+        reaction = (qr_.colsPermutation().transpose() * reaction).eval();
+        const VectorXd inner =
+            r_.transpose().triangularView<Eigen::Lower>().solve(reaction.head(rank_));
+        result.col(parameter) = -(moved - q_ * (q_.transpose() * moved - inner));
+    }
+
+    const Samples& samples_;
+    const VectorXd& parameters_;
+    const std::vector<int>& orders_;
+    Eigen::ColPivHouseholderQR<MatrixXd> qr_;
+    Index rank_ = 0;
+    VectorXd scale_;
+    MatrixXd q_, r_;
+    VectorXd residual_, coefficients_;
+};
+
+struct Bounds {
+    double position, log_smallest, log_largest;
+
+    VectorXd clamp(VectorXd parameters) const {
+        const Index pairs = parameters.size() / 2;
+        for (Index j = 0; j < pairs; ++j) {
+            parameters[j] = std::clamp(parameters[j], -position, position);
+            double& width = parameters[pairs + j];
+            width = std::clamp(width, log_smallest, log_largest);
+        }
+        return parameters;
+    }
+};
+
+// Levenberg–Marquardt with Marquardt's diagonal scaling and Nielsen's update of the damping.
+VectorXd minimize(const Samples& samples, VectorXd parameters, const std::vector<int>& orders,
+                  const Bounds& bounds, int iterations) {
+    if (parameters.size() == 0) return parameters;
+    double damping = 1e-3, growth = 2;
+    double cost = 0;
+    MatrixXd normal;
+    VectorXd gradient;
+    const auto linearize = [&](const VectorXd& at) {
+        const Projection projection(samples, at, orders);
+        const MatrixXd jacobian = projection.jacobian();
+        cost = projection.cost();
+        normal = jacobian.transpose() * jacobian;
+        gradient = jacobian.transpose() * projection.residual();
+    };
+    linearize(parameters);
+    int idle = 0;
+    for (int step = 0; step < iterations && idle < 4; ++step) {
+        const VectorXd diagonal = normal.diagonal().cwiseMax(1e-12 * normal.diagonal().maxCoeff());
+        const MatrixXd damped = normal + MatrixXd((damping * diagonal).asDiagonal());
+        const VectorXd move = damped.ldlt().solve(-gradient);
+        if (!move.allFinite()) break;
+        const VectorXd trial = bounds.clamp(parameters + move.cwiseMax(-1e3).cwiseMin(1e3));
+        const double trial_cost = Projection(samples, trial, orders).cost();
+        const VectorXd moved = trial - parameters;
+        const double predicted = -2 * gradient.dot(moved) - moved.dot(normal * moved);
+        if (trial_cost < cost) {
+            const double gain = predicted > 0 ? (cost - trial_cost) / predicted : 0.5;
+            damping *= std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3));
+            growth = 2;
+            idle = cost - trial_cost < 1e-9 * cost ? idle + 1 : 0;
+            parameters = trial;
+            linearize(parameters);
+        } else {
+            damping *= growth;
+            growth *= 2;
+            if (damping > 1e12) break;
+        }
+    }
+    return parameters;
+}
+
+// Start 0, 2, 4, …: poles spread evenly over the interval; 1, 3, 5, …: all in its middle with
+// widths in geometric progression. Both symmetric, so that symmetric functions keep symmetric
+// poles; from the seventh on they are perturbed.
+VectorXd start_layout(int start, int pairs, double half_width, const RandomKey& key) {
+    VectorXd parameters(2 * pairs);
+    constexpr double sizes[] = {1.0, 0.4, 0.15};
+    const double size = sizes[(start / 2) % 3] * half_width;
+    for (int j = 0; j < pairs; ++j) {
+        const bool spread = start % 2 == 0;
+        parameters[j] = spread ? half_width * ((2.0 * j + 1) / pairs - 1) : 0;
+        parameters[pairs + j] = std::log(spread ? size : size * std::pow(3.0, j - 0.5));
+        if (start >= 6) {
+            const auto index = static_cast<uint64_t>(2 * (start * pairs + j));
+            parameters[j] += 0.3 * half_width * random_normal<double>(key, index);
+            parameters[pairs + j] += 0.5 * random_normal<double>(key, index + 1);
+        }
+    }
+    return parameters;
+}
+
+// Lawson's iteration: each weight is multiplied by its residual's size, so that the equations with
+// the largest errors count more. Returns the poles with the least largest error seen.
+VectorXd minimize_largest(Samples& samples, VectorXd parameters, const std::vector<int>& orders,
+                          const Bounds& bounds) {
+    VectorXd best = parameters, best_weight = samples.weight;
+    double least = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 60; ++round) {
+        const Projection projection(samples, parameters, orders);
+        const ArrayXd error = projection.residual().array().abs() / samples.weight.array();
+        if (error.maxCoeff() < least) {
+            least = error.maxCoeff();
+            best = parameters;
+            best_weight = samples.weight;
+        }
+        if (!(error.maxCoeff() > 0)) break;
+        // The weights multiply residuals, so Lawson's weights of squares are their squares.
+        ArrayXd weight = samples.weight.array() * (error / error.maxCoeff()).sqrt().max(1e-3);
+        weight /= std::sqrt(weight.square().mean());
+        samples.weight = weight.max(1e-4).matrix();
+        parameters = minimize(samples, parameters, orders, bounds, 8);
+    }
+    samples.weight = best_weight;
+    return best;
+}
+
+// Coefficients of the Chebyshev polynomials of t / T, as coefficients of 1, t, t², …
+std::vector<double> monomials(const VectorXd& chebyshev, double half_width) {
+    const Index count = chebyshev.size();
+    std::vector<double> result(static_cast<std::size_t>(count), 0.0);
+    VectorXd before = VectorXd::Zero(count), current = VectorXd::Zero(count);
+    if (count > 0) current[0] = 1;
+    for (Index k = 0; k < count; ++k) {
+        double power = 1;
+        for (Index i = 0; i <= k; ++i, power /= half_width)
+            result[static_cast<std::size_t>(i)] += chebyshev[k] * current[i] * power;
+        VectorXd next = -before;
+        for (Index i = 0; i + 1 < count; ++i) next[i + 1] += (k == 0 ? 1 : 2) * current[i];
+        before = current;
+        current = next;
+    }
+    return result;
+}
+
+}  // namespace
+
+RationalFit fit_rational(const ScalarFunction& function, double half_width, int degree,
+                         int pole_pairs, const RationalFitOptions& options) {
+    check(half_width > 0 && std::isfinite(half_width), "fit_rational: T = {} must be positive",
+          half_width);
+    check(degree >= -1 && degree <= 20, "fit_rational: degree {} must be in -1 … 20", degree);
+    check(pole_pairs >= 0 && pole_pairs <= 16, "fit_rational: {} pole pairs must be in 0 … 16",
+          pole_pairs);
+    check(options.points >= 2 * (degree + 1 + 4 * pole_pairs),
+          "fit_rational: {} points are too few for degree {} and {} pole pairs", options.points,
+          degree, pole_pairs);
+    check(options.starts >= 1 && options.smallest_width > 0 &&
+              options.smallest_width < options.largest_width,
+          "fit_rational: needs at least one start and 0 < smallest_width < largest_width");
+    std::vector<int> orders = options.multiplicities;
+    if (orders.empty()) orders.assign(static_cast<std::size_t>(pole_pairs), 1);
+    check(orders.size() == static_cast<std::size_t>(pole_pairs) &&
+              std::all_of(orders.begin(), orders.end(), [](int n) { return n >= 1 && n <= 16; }),
+          "fit_rational: multiplicities must be {} numbers in 1 … 16", pole_pairs);
+
+    const Bounds bounds{3 * half_width, std::log(options.smallest_width * half_width),
+                        std::log(options.largest_width * half_width)};
+    const RandomKey key{options.seed, RandomStream::parameters, 0};
+    const Samples coarse = sample(function, half_width, degree, std::min(options.points, 160));
+    Samples samples = sample(function, half_width, degree, options.points);
+
+    // Every start on few points, then the best three on all of them.
+    struct Candidate {
+        double cost;
+        VectorXd parameters;
+    };
+    const auto by_cost = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
+    std::vector<Candidate> candidates;
+    for (int start = 0; start < (pole_pairs == 0 ? 1 : options.starts); ++start) {
+        const VectorXd from = bounds.clamp(start_layout(start, pole_pairs, half_width, key));
+        const VectorXd to = minimize(coarse, from, orders, bounds, 60);
+        candidates.push_back({Projection(coarse, to, orders).cost(), to});
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), by_cost);
+    candidates.resize(std::min<std::size_t>(candidates.size(), 3));
+    for (Candidate& candidate : candidates) {
+        candidate.parameters =
+            minimize(samples, candidate.parameters, orders, bounds, options.max_iterations);
+        candidate.cost = Projection(samples, candidate.parameters, orders).cost();
+    }
+    VectorXd parameters =
+        std::min_element(candidates.begin(), candidates.end(), by_cost)->parameters;
+    if (options.minimax) parameters = minimize_largest(samples, parameters, orders, bounds);
+
+    const VectorXd coefficients = Projection(samples, parameters, orders).coefficients();
+    RationalFit fit;
+    fit.half_width = half_width;
+    fit.polynomial = monomials(coefficients.head(degree + 1), half_width);
+    for (Index j = 0; j < pole_pairs; ++j) {
+        const Index column = degree + 1 + 2 * j;
+        fit.pole_pairs.push_back({parameters[j], std::exp(parameters[pole_pairs + j]),
+                                  coefficients[column], coefficients[column + 1],
+                                  orders[static_cast<std::size_t>(j)]});
+    }
+    // In the order of positions, equal ones (to a millionth of T) by width.
+    const auto cell = [&](double position) { return std::round(position / (1e-6 * half_width)); };
+    std::sort(fit.pole_pairs.begin(), fit.pole_pairs.end(),
+              [&](const PolePair& a, const PolePair& b) {
+                  const double left = cell(a.position), right = cell(b.position);
+                  return left != right ? left < right : a.width < b.width;
+              });
+    double squares = 0;
+    for (Index i = 0; i < samples.t.size(); ++i) {
+        const double error = std::abs(fit.value(samples.t[i]) - samples.f[i]);
+        fit.max_error = std::max(fit.max_error, error);
+        squares += error * error;
+    }
+    fit.rms_error = std::sqrt(squares / static_cast<double>(samples.t.size()));
+    return fit;
+}
+
+}  // namespace ralimp

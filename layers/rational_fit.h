@@ -1,0 +1,60 @@
+// Low-degree rational surrogates of scalar functions on [-T, T]: a polynomial plus conjugate pole
+// pairs, fitted by variable projection. Numbers only; the features made of them are in
+// layers/quadrature.h and layers/random_features.h.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "layers/scalar_activation.h"
+
+namespace ralimp {
+
+// One conjugate pair of poles p ± i q and its two bounded atoms; with x = t - p and D = x² + q²
+//     even · q^(2n) / D^n  +  odd · q^(2n-1) x / D^n,      n = multiplicity.
+// A complete pole of order n is a list of pairs of multiplicities 1 … n with the same p and q.
+struct PolePair {
+    double position = 0;  // p
+    double width = 1;     // q > 0
+    double even = 0;      // a
+    double odd = 0;       // b
+    int multiplicity = 1;
+
+    double value(double t) const;
+};
+
+struct RationalFit {
+    double half_width = 0;           // T
+    std::vector<double> polynomial;  // c_0 … c_K, coefficients of 1, t, …, t^K
+    std::vector<PolePair> pole_pairs;
+    double max_error = 0;  // largest and root-mean-square error over the fitted points;
+    double rms_error = 0;  // a kink between two points may exceed the largest
+
+    double value(double t) const;
+    // The smallest q: it sets the highest frequency and so the variance of the random features.
+    double narrowest_width() const;
+};
+
+struct RationalFitOptions {
+    int points = 800;              // Chebyshev points of [-T, T]
+    int starts = 12;               // pole layouts tried, the later ones perturbed at random
+    int max_iterations = 200;      // Levenberg–Marquardt steps of the final refinement
+    uint64_t seed = 0;             // of the perturbations
+    double smallest_width = 0.02;  // bounds of q, in units of T
+    double largest_width = 20;
+    // Re-weights the points until the largest error stops falling (Lawson's iteration), instead of
+    // minimising the mean square.
+    bool minimax = false;
+    std::vector<int> multiplicities;  // one for each pole pair; {}: all 1
+};
+
+// Fits a polynomial of the given degree (-1: none) and `pole_pairs` pairs to the function on
+// [-half_width, half_width]. For given poles the coefficients are linear least squares (QR, unit
+// columns, Chebyshev polynomials); the poles move by Levenberg–Marquardt on (p, log q) with the
+// Jacobian of the projected residual (Golub and Pereyra, "The differentiation of pseudo-inverses
+// and nonlinear least squares problems whose variables separate", 1973). The best of several
+// starts is kept. Deterministic. Throws Error for arguments out of range and for a function that is
+// not finite on the interval.
+RationalFit fit_rational(const ScalarFunction& function, double half_width, int degree,
+                         int pole_pairs, const RationalFitOptions& options = {});
+
+}  // namespace ralimp
