@@ -70,33 +70,38 @@ Tensor record(const char* name, const Tensor& output, Tensors inputs, Keep keep,
 
 namespace {
 
-// Nodes that lie between the outputs and the inputs, outputs last: only they get a gradient.
-// With stop_at_wanted the walk does not look behind them.
-std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set<Node*>& wanted,
-                                bool stop_at_wanted) {
+// The visited nodes; those that lie between the outputs and the inputs are needed: only they get a
+// gradient. `order` lists the needed ones, each after the nodes it was computed from. With
+// stop_at_wanted the walk does not look behind the wanted nodes.
+struct Walk {
+    std::vector<Node*> order;
+    std::unordered_map<const Node*, bool> needed;
+};
+
+Walk walk(const Tensors& outputs, const std::unordered_set<const Node*>& wanted,
+          bool stop_at_wanted) {
     struct Visit {
         Node* node;
-        std::size_t next = 0;
-        bool needed = false;
+        bool needed;
+        std::size_t next;  // input to look at
     };
-    std::vector<Node*> order;
-    std::unordered_map<Node*, bool> done;  // node -> needed
+    Walk result;
     std::vector<Visit> stack;
+    const auto enter = [&](Node* node) {
+        const bool is_wanted = wanted.count(node) > 0;
+        stack.push_back({node, is_wanted, is_wanted && stop_at_wanted ? node->inputs.size() : 0});
+    };
     for (const Tensor& output : outputs) {
-        if (!output.node() || done.count(output.node().get())) continue;
-        stack.push_back({output.node().get()});
+        if (!output.node() || result.needed.count(output.node().get())) continue;
+        enter(output.node().get());
         while (!stack.empty()) {
             Visit& visit = stack.back();
-            if (visit.next == 0 && wanted.count(visit.node)) {
-                visit.needed = true;
-                if (stop_at_wanted) visit.next = visit.node->inputs.size();
-            }
             Node* unvisited = nullptr;
-            while (visit.next < visit.node->inputs.size() && !unvisited) {
+            while (visit.next < visit.node->inputs.size()) {
                 Node* input = visit.node->inputs[visit.next].node().get();
                 if (input) {
-                    const auto found = done.find(input);
-                    if (found == done.end()) {
+                    const auto found = result.needed.find(input);
+                    if (found == result.needed.end()) {
                         unvisited = input;
                         break;
                     }
@@ -105,78 +110,97 @@ std::vector<Node*> needed_nodes(const Tensors& outputs, const std::unordered_set
                 ++visit.next;
             }
             if (unvisited) {
-                stack.push_back({unvisited});
+                enter(unvisited);
                 continue;
             }
-            done[visit.node] = visit.needed;
-            if (visit.needed) order.push_back(visit.node);
+            result.needed[visit.node] = visit.needed;
+            if (visit.needed) result.order.push_back(visit.node);
             stack.pop_back();
         }
     }
-    return order;
+    return result;
 }
 
-struct RestoreRecording {
+struct RecordingScope {
+    explicit RecordingScope(bool on) { recording = on; }
+    ~RecordingScope() { recording = before; }
     bool before = recording;
-    ~RestoreRecording() { recording = before; }
 };
 
-Tensors reverse_walk(const Tensors& outputs, const Tensors& inputs, const Tensors& weights,
-                     bool create_graph, bool stop_at_inputs) {
-    check(weights.empty() || weights.size() == outputs.size(), "grad: {} weights for {} outputs",
-          weights.size(), outputs.size());
-    std::unordered_set<Node*> wanted;
-    for (const Tensor& input : inputs) {
+void check_arguments(const Tensors& outputs, const Tensors& inputs, const Tensors& weights) {
+    for (const Tensor& input : inputs)
         check(input.requires_grad(),
               "grad: an input {} does not require a gradient; make it a leaf with requires_grad() "
               "first",
               to_string(input.shape()));
-        wanted.insert(input.node().get());
+    if (weights.empty()) return;
+    check(weights.size() == outputs.size(), "grad: {} weights for {} outputs", weights.size(),
+          outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Tensor &weight = weights[i], &output = outputs[i];
+        check(weight.shape() == output.shape() && weight.dtype() == output.dtype() &&
+                  weight.device() == output.device(),
+              "grad: weight {} is {} {} on {}, its output {} {} on {}; they must agree", i,
+              name_of(weight.dtype()), to_string(weight.shape()), to_string(weight.device()),
+              name_of(output.dtype()), to_string(output.shape()), to_string(output.device()));
     }
-    const RestoreRecording restore;
-    recording = create_graph;
+}
 
-    std::unordered_map<Node*, Tensor> gradients;
-    const auto accumulate = [&](Node* node, const Tensor& gradient) {
+Tensors reverse_walk(const Tensors& outputs, const Tensors& inputs, const Tensors& weights,
+                     bool create_graph, bool stop_at_inputs) {
+    check_arguments(outputs, inputs, weights);
+    const RecordingScope scope(create_graph);
+    std::unordered_set<const Node*> wanted;
+    for (const Tensor& input : inputs) wanted.insert(input.node().get());
+    const Walk path = walk(outputs, wanted, stop_at_inputs);
+
+    std::unordered_map<const Node*, Tensor> gradients;  // of the nodes not yet passed, and wanted
+    const auto accumulate = [&](const Node* node, const Tensor& gradient) {
         auto [slot, fresh] = gradients.try_emplace(node, gradient);
         if (!fresh) slot->second = add(slot->second, gradient);
     };
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Tensor& output = outputs[i];
-        if (!output.node()) continue;
-        if (!weights.empty())
-            check(weights[i].shape() == output.shape() && weights[i].dtype() == output.dtype(),
-                  "grad: weight {} is {} {}, its output {} {}", i, name_of(weights[i].dtype()),
-                  to_string(weights[i].shape()), name_of(output.dtype()),
-                  to_string(output.shape()));
+        if (!output.node() || !path.needed.at(output.node().get())) continue;
         accumulate(output.node().get(),
                    weights.empty() ? Tensor::ones(output.shape(), output.dtype(), output.device())
                                    : weights[i]);
     }
-    const std::vector<Node*> order = needed_nodes(outputs, wanted, stop_at_inputs);
-    const std::unordered_set<Node*> on_path(order.begin(), order.end());
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    std::vector<bool> needed;
+    for (auto it = path.order.rbegin(); it != path.order.rend(); ++it) {
         Node* node = *it;
         if (!node->vjp || (stop_at_inputs && wanted.count(node))) continue;
         const auto found = gradients.find(node);
         if (found == gradients.end()) continue;
         const Tensor gradient = found->second;
         if (!wanted.count(node)) gradients.erase(found);
+        needed.clear();
+        bool any = false;
+        for (const Tensor& input : node->inputs) {
+            needed.push_back(input.node() && path.needed.at(input.node().get()));
+            any |= needed.back();
+        }
+        if (!any) continue;
         const Tensor output =
-            node->output.with_node(create_graph ? node->shared_from_this() : nullptr);
-        std::vector<bool> needed;
-        for (const Tensor& input : node->inputs)
-            needed.push_back(input.node() && on_path.count(input.node().get()));
+            create_graph ? node->output.with_node(node->shared_from_this()) : node->output;
         const Tensors parts = node->vjp({*node, node->inputs, output, gradient, needed});
-        for (std::size_t k = 0; k < parts.size(); ++k)
-            if (needed[k] && parts[k].defined()) accumulate(node->inputs[k].node().get(), parts[k]);
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            if (!needed[k] || !parts[k].defined()) continue;
+            const Tensor& input = node->inputs[k];
+            check(parts[k].shape() == input.shape() && parts[k].dtype() == input.dtype(),
+                  "grad: the derivative of {} gives {} {} for its input {} {}", node->name,
+                  name_of(parts[k].dtype()), to_string(parts[k].shape()), name_of(input.dtype()),
+                  to_string(input.shape()));
+            accumulate(input.node().get(), parts[k]);
+        }
     }
     Tensors results;
     for (const Tensor& input : inputs) {
         const auto found = gradients.find(input.node().get());
-        results.push_back(found != gradients.end()
-                              ? found->second
-                              : Tensor::zeros(input.shape(), input.dtype(), input.device()));
+        if (found == gradients.end())
+            results.push_back(Tensor::zeros(input.shape(), input.dtype(), input.device()));
+        else
+            results.push_back(create_graph ? found->second : found->second.detach());
     }
     return results;
 }
@@ -201,8 +225,7 @@ Tensor grad(const Tensor& output, const Tensor& input, bool create_graph) {
 
 Tensors local_vjp(Reference reference, const VjpContext& context) {
     const bool connected = recording;
-    const RestoreRecording restore;
-    recording = true;
+    const RecordingScope scope(true);
     Tensors aliases, wanted;
     for (std::size_t i = 0; i < context.inputs.size(); ++i) {
         aliases.push_back(context.needs(i) ? alias(context.inputs[i]) : context.inputs[i]);
@@ -218,8 +241,7 @@ Tensors local_vjp(Reference reference, const VjpContext& context) {
 
 Tensor local_derivative(Tensor (*elementwise)(const Tensor&), int order, const Tensor& x) {
     const bool connected = recording && x.requires_grad();
-    const RestoreRecording restore;
-    recording = true;
+    const RecordingScope scope(true);
     const Tensor argument = alias(x);
     Tensor derivative = elementwise(argument);
     for (int k = 0; k < order; ++k)

@@ -22,7 +22,7 @@ struct VjpContext {
 
     // Whether the gradient of this input is asked for; the others may be left undefined.
     bool needs(std::size_t input) const { return needed[input]; }
-    const std::vector<bool>& needed;
+    const std::vector<bool>& needed;  // at least one is true
 };
 
 // Gradients of the inputs, in their order; an undefined tensor stands for "none". A plain function:
@@ -95,7 +95,8 @@ Tensor record(const char* name, const Tensor& output, Tensors inputs, Keep keep,
 // Gradients of Σ outputs·weights with respect to the inputs, in their order: vector-Jacobian
 // products by reverse mode. `weights` (default: ones) have the shapes of the outputs. An input the
 // outputs do not depend on gets zeros. With create_graph the results are differentiable themselves.
-// Nothing is stored on tensors.
+// Nothing is stored on tensors. Two results may be views of the same memory (the gradients of a and
+// b in a + b are one tensor): clone before writing into one.
 Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& weights = {},
              bool create_graph = false);
 Tensor grad(const Tensor& output, const Tensor& input, bool create_graph = false);

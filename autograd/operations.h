@@ -84,6 +84,9 @@ Tensor transpose(const Tensor& x, int64_t axis_a = -2, int64_t axis_b = -1);
 // Elements start, start+step, … before end along the axis; step > 0; negative start and end count
 // from the end, both are clamped to the axis.
 Tensor slice(const Tensor& x, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
+// The inverse of slice: zeros of the given shape, with x at start, start+step, … along the axis.
+Tensor pad_slice(const Tensor& x, const Shape& shape, int64_t axis, int64_t start,
+                 int64_t step = 1);
 Tensor select(const Tensor& x, int64_t axis, int64_t index);  // removes the axis
 Tensor unsqueeze(const Tensor& x, int64_t axis);              // inserts an axis of size 1
 Tensor squeeze(const Tensor& x, int64_t axis);                // removes an axis of size 1
