@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/error.h"
+#include "tests/error_of.h"
 
 namespace ralimp {
 namespace {
@@ -17,31 +17,9 @@ namespace fs = std::filesystem;
 
 class File : public testing::Test {
 protected:
-    File() {
-        std::string pattern = (fs::temp_directory_path() / "ralimp-file-XXXXXX").string();
-        if (!mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp failed");
-        folder_ = pattern;
-    }
-    ~File() override { fs::remove_all(folder_); }
-    std::string path(const std::string& name) const { return (folder_ / name).string(); }
-    std::size_t entries() const {
-        return static_cast<std::size_t>(
-            std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-    }
-
-    fs::path folder_;
+    std::string path(const std::string& name) const { return folder_ / name; }
+    TemporaryFolder folder_;
 };
-
-// The code and the text of the Error that f throws.
-template <class F>
-std::pair<ExitCode, std::string> error_of(F&& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return {error.code(), error.what()};
-    }
-    return {ExitCode::success, ""};
-}
 
 std::vector<uint8_t> ramp(std::size_t count) {
     std::vector<uint8_t> bytes(count);
@@ -53,7 +31,7 @@ TEST_F(File, WritesReadsAndReplaces) {
     for (const std::size_t count : {0, 1, 4096, 1000003}) {
         write_file(path("a"), ramp(count));
         EXPECT_EQ(read_file(path("a")), ramp(count));
-        EXPECT_EQ(entries(), 1u);  // nothing temporary is left
+        EXPECT_EQ(folder_.entries(), 1);  // nothing temporary is left
     }
 }
 
@@ -62,8 +40,8 @@ TEST_F(File, ReadingSaysWhatIsWrong) {
     EXPECT_EQ(code, ExitCode::bad_input);
     EXPECT_EQ(text, path("missing") + ": cannot be read: No such file or directory");
 
-    EXPECT_EQ(error_of([&] { read_file(folder_.string()); }).second,
-              folder_.string() + ": is a folder, not a file");
+    EXPECT_EQ(error_of([&] { read_file(folder_.path()); }).second,
+              folder_.path() + ": is a folder, not a file");
     ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
     EXPECT_EQ(error_of([&] { read_file(path("pipe")); }).second,
               path("pipe") + ": is a device or a pipe, not a file");
@@ -81,10 +59,10 @@ TEST_F(File, WritingWhereNothingCanBeWritten) {
 
     write_file(path("plain"), ramp(3));
     EXPECT_EQ(error_of([&] { write_file(path("plain/a"), ramp(3)); }).first, ExitCode::io);
-    EXPECT_EQ(error_of([&] { write_file(folder_.string(), ramp(3)); }).first, ExitCode::io);
+    EXPECT_EQ(error_of([&] { write_file(folder_.path(), ramp(3)); }).first, ExitCode::io);
     EXPECT_EQ(error_of([&] { write_file("/dev/null", ramp(3)); }).first, ExitCode::io);
     EXPECT_TRUE(fs::is_character_file("/dev/null"));
-    EXPECT_EQ(entries(), 1u);
+    EXPECT_EQ(folder_.entries(), 1);
 }
 
 // A limit on the size of files fails in the middle of the writing, as a full disk does.
@@ -102,7 +80,7 @@ TEST_F(File, FullDiskKeepsTheOldContent) {
     EXPECT_EQ(code, ExitCode::io);
     EXPECT_EQ(text, path("a") + ": cannot be written: File too large");
     EXPECT_EQ(read_file(path("a")), ramp(10));
-    EXPECT_EQ(entries(), 1u);
+    EXPECT_EQ(folder_.entries(), 1);
 }
 
 TEST_F(File, ThreadsWritingOneNameLeaveOneWholeFile) {
@@ -115,7 +93,7 @@ TEST_F(File, ThreadsWritingOneNameLeaveOneWholeFile) {
     const auto bytes = read_file(path("a"));
     EXPECT_EQ(bytes.size() % 50000, 0u);
     EXPECT_EQ(bytes, ramp(bytes.size()));
-    EXPECT_EQ(entries(), 1u);
+    EXPECT_EQ(folder_.entries(), 1);
 }
 
 }  // namespace
