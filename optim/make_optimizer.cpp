@@ -1,0 +1,31 @@
+#include "optim/make_optimizer.h"
+
+namespace ralimp {
+namespace {
+
+template <class Config>
+struct Made;
+template <>
+struct Made<AdamConfig> : std::type_identity<Adam> {};
+template <>
+struct Made<AdamWConfig> : std::type_identity<Adam> {};
+template <>
+struct Made<SgdConfig> : std::type_identity<Sgd> {};
+template <>
+struct Made<LbfgsConfig> : std::type_identity<Lbfgs> {};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout) {
+    return std::visit(
+        [&]<class Config>(const Config& chosen) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<typename Made<Config>::type>(std::move(layout), chosen);
+        },
+        config);
+}
+
+double learning_rate_of(const OptimizerConfig& config) {
+    return std::visit([](const auto& chosen) { return chosen.learning_rate; }, config);
+}
+
+}  // namespace ralimp

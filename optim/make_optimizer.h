@@ -1,0 +1,20 @@
+// The closed choice of optimizers, as it stands in a config, and what it makes.
+#pragma once
+#include <memory>
+#include <variant>
+
+#include "optim/adam.h"
+#include "optim/lbfgs.h"
+#include "optim/sgd.h"
+
+namespace ralimp {
+
+using OptimizerConfig = std::variant<AdamConfig, AdamWConfig, SgdConfig, LbfgsConfig>;
+
+// Throws Error(bad_config) for a setting out of its range.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout);
+
+// The learning rate that the schedule multiplies.
+double learning_rate_of(const OptimizerConfig& config);
+
+}  // namespace ralimp
