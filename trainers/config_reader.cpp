@@ -1,0 +1,135 @@
+#include "trainers/config_reader.h"
+
+#include "core/error.h"
+
+namespace ralimp {
+namespace {
+
+constexpr std::size_t most_lines = 3;
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+// What a key without a misspelt neighbour may have meant: a key of that name elsewhere.
+std::string hint_from_elsewhere(const std::vector<ConfigKey>& keys, const std::string& key,
+                                const std::string& map_path) {
+    const std::string path = config_path(map_path, key);
+    for (const ConfigKey& known : keys)
+        if (known.path == path && !known.kind.empty())
+            return fmt::format("; it belongs to {}", known.kind);
+    for (const ConfigKey& known : keys)
+        if (known.path == key && key.find('.') != std::string::npos)
+            return "; write it nested, one map for each dot";
+    for (const ConfigKey& known : keys)
+        if (last_part(known.path) == key)
+            return fmt::format("; did you mean {}{}?", known.path,
+                               known.kind.empty() ? "" : fmt::format(" (with {})", known.kind));
+    return "";
+}
+
+}  // namespace
+
+void ConfigState::error(const ConfigPlace& place, std::string message) {
+    errors_.emplace_back(place, std::move(message));
+}
+
+void ConfigState::forget_below(const std::string& path) {
+    std::erase_if(given_, [&](const auto& entry) {
+        const std::string& given = entry.first;
+        return given.size() > path.size() && given.starts_with(path) &&
+               (path.empty() || given[path.size()] == '.' || given[path.size()] == '[');
+    });
+}
+
+ConfigPlace ConfigState::place_of(std::string path) const {
+    while (true) {
+        if (const auto found = given_.find(path); found != given_.end()) return found->second;
+        if (path.empty()) return {};
+        const std::size_t end = path.find_last_of(".[");
+        path.resize(end == std::string::npos ? 0 : end);
+    }
+}
+
+void ConfigState::unknown_key(const ConfigNode::Entry& entry, const std::string& map_path,
+                              const std::vector<std::string>& known) {
+    std::string hint;
+    if (const std::string near = closest_word(entry.key, known); !near.empty())
+        hint = fmt::format("; did you mean {}?", near);
+    if (hint.empty()) hint = hint_from_elsewhere(listing_(), entry.key, map_path);
+    if (hint.empty() && known.empty()) hint = "; there are no keys here";
+    if (hint.empty()) hint = fmt::format("; the keys here are {}", shown(join(known, ", "), 200));
+    error(entry.place,
+          fmt::format("unknown key {}{}", shown(config_path(map_path, entry.key)), hint));
+}
+
+void ConfigState::throw_errors() {
+    if (errors_.empty()) return;
+    std::stable_sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
+    });
+    std::vector<std::string> lines;
+    for (const auto& [place, message] : errors_) {
+        if (lines.size() == most_lines) break;
+        lines.push_back(fmt::format("{}: {}", to_string(place), message));
+    }
+    if (errors_.size() > most_lines)
+        lines.back() += fmt::format(" (and {} more)", errors_.size() - most_lines);
+    throw Error(join(lines, "\n"), ExitCode::bad_config);
+}
+
+namespace config_detail {
+
+bool require_kind(ConfigState& state, const ConfigNode& node, const std::string& path,
+                  ConfigNode::Kind kind, const char* example) {
+    if (node.kind == kind) return true;
+    const std::string name = path.empty() ? "the config" : path;
+    switch (node.kind) {
+        case ConfigNode::Kind::null:
+            state.error(node.place, fmt::format("{} is empty; give it {}{}", name, example,
+                                                path.empty() ? "" : " or remove the key"));
+            break;
+        case ConfigNode::Kind::scalar:
+            state.error(node.place,
+                        fmt::format("{} = {} must be {}", name, shown(node.text), example));
+            break;
+        case ConfigNode::Kind::list:
+            state.error(node.place, fmt::format("{} is a list; it must be {}", name, example));
+            break;
+        case ConfigNode::Kind::map:
+            state.error(node.place, fmt::format("{} is a map; it must be {}", name, example));
+            break;
+    }
+    return false;
+}
+
+void wrong_value(ConfigState& state, const ConfigNode& node, const std::string& path,
+                 const std::string& problem) {
+    state.error(node.place, fmt::format("{} = {} {}", path,
+                                        node.text.empty() ? "''" : shown(node.text), problem));
+}
+
+int read_choice(ConfigState& state, const ConfigNode& node, const std::string& path,
+                const std::vector<std::string>& words) {
+    if (!require_kind(state, node, path, ConfigNode::Kind::scalar,
+                      words.size() == 1 ? words[0].c_str() : "one word"))
+        return -1;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] == node.text) return static_cast<int>(i);
+    const std::string near = closest_word(node.text, words);
+    wrong_value(state, node, path,
+                fmt::format("must be {}{}", join(words, " | "),
+                            near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    return -1;
+}
+
+// A path written in a file is relative to the folder of that file.
+std::string resolve_path(const ConfigNode& node, const std::string& text) {
+    if (text.empty()) return text;
+    const std::filesystem::path path(text);
+    if (path.is_absolute()) return path.lexically_normal().string();
+    const std::filesystem::path folder =
+        node.place.source ? node.place.source->folder : std::filesystem::path();
+    return std::filesystem::absolute(folder / path).lexically_normal().string();
+}
+
+}  // namespace config_detail
+}  // namespace ralimp
