@@ -1,12 +1,12 @@
 #include "layers/rational_fit.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/error.h"
 #include "core/random.h"
+#include "layers/variable_projection.h"
 
 namespace ralimp {
 
@@ -60,101 +60,6 @@ Samples sample(const ScalarFunction& function, double half_width, int degree, in
     return samples;
 }
 
-// The linear least-squares problem for one choice of poles, and what follows from it. Parameters:
-// the positions of the poles, then the logarithms of their widths.
-class Projection {
-public:
-    Projection(const Samples& samples, const VectorXd& parameters, const std::vector<int>& orders)
-        : samples_(samples), parameters_(parameters), orders_(orders) {
-        const Index pairs = parameters.size() / 2, fixed = samples.basis.cols();
-        MatrixXd matrix(samples.t.size(), fixed + 2 * pairs);
-        matrix.leftCols(fixed) = samples.basis;
-        for (Index j = 0; j < pairs; ++j) {
-            const Atom atom = atom_of(j);
-            matrix.col(fixed + 2 * j) = atom.even;
-            matrix.col(fixed + 2 * j + 1) = atom.odd;
-        }
-        matrix = samples.weight.asDiagonal() * matrix;
-        scale_ = matrix.colwise().norm().cwiseMax(1e-300).cwiseInverse().transpose();
-        qr_.setThreshold(1e-14);
-        qr_.compute(matrix * scale_.asDiagonal());
-        rank_ = qr_.rank();
-        r_ = qr_.matrixR().topLeftCorner(rank_, rank_);
-        q_ = qr_.householderQ() * MatrixXd::Identity(matrix.rows(), rank_);
-        const VectorXd wanted = samples.weight.cwiseProduct(samples.f);
-        const VectorXd projected = q_.transpose() * wanted;
-        residual_ = wanted - q_ * projected;
-        VectorXd solution = VectorXd::Zero(matrix.cols());
-        solution.head(rank_) = r_.triangularView<Eigen::Upper>().solve(projected);
-        coefficients_ = scale_.asDiagonal() * (qr_.colsPermutation() * solution);
-    }
-
-    double cost() const { return residual_.squaredNorm(); }
-    const VectorXd& residual() const { return residual_; }
-    const VectorXd& coefficients() const { return coefficients_; }
-
-    // d residual / d parameters: with the projector P = 1 - A A⁺,
-    // column l = -(P (dA/dθ_l) c + (A⁺)ᵀ (dA/dθ_l)ᵀ residual).
-    MatrixXd jacobian() const {
-        const Index pairs = parameters_.size() / 2, fixed = samples_.basis.cols();
-        MatrixXd result(residual_.size(), 2 * pairs);
-        for (Index j = 0; j < pairs; ++j) {
-            const Atom atom = atom_of(j);
-            fill_column(result, j, fixed + 2 * j, atom.even_by_position, atom.odd_by_position);
-            fill_column(result, pairs + j, fixed + 2 * j, atom.even_by_log_width,
-                        atom.odd_by_log_width);
-        }
-        return result;
-    }
-
-private:
-    struct Atom {
-        ArrayXd even, odd;
-        ArrayXd even_by_position, odd_by_position, even_by_log_width, odd_by_log_width;
-    };
-
-    Atom atom_of(Index j) const {
-        const double position = parameters_[j];
-        const double width = std::exp(parameters_[parameters_.size() / 2 + j]);
-        const int order = orders_[static_cast<std::size_t>(j)];
-        const ArrayXd x = (samples_.t.array() - position) / width;
-        const ArrayXd inverse = (1 + x.square()).inverse();
-        Atom atom;
-        atom.even = inverse.pow(order);
-        atom.odd = atom.even * x;
-        atom.even_by_position = 2 * order * atom.odd * inverse / width;
-        atom.odd_by_position = atom.even_by_position * x - atom.even / width;
-        atom.even_by_log_width = 2 * order * atom.even * x.square() * inverse;
-        atom.odd_by_log_width = atom.odd * (2 * order - 1 - 2 * order * inverse);
-        return atom;
-    }
-
-    // `column` is the position in A of the pair's even atom; the odd one follows it.
-    void fill_column(MatrixXd& result, Index parameter, Index column, const ArrayXd& even,
-                     const ArrayXd& odd) const {
-        const VectorXd weighted_even = samples_.weight.array() * even;
-        const VectorXd weighted_odd = samples_.weight.array() * odd;
-        const VectorXd moved =
-            coefficients_[column] * weighted_even + coefficients_[column + 1] * weighted_odd;
-        VectorXd reaction = VectorXd::Zero(scale_.size());
-        reaction[column] = scale_[column] * weighted_even.dot(residual_);
-        reaction[column + 1] = scale_[column + 1] * weighted_odd.dot(residual_);
-        reaction = (qr_.colsPermutation().transpose() * reaction).eval();
-        const VectorXd inner =
-            r_.transpose().triangularView<Eigen::Lower>().solve(reaction.head(rank_));
-        result.col(parameter) = -(moved - q_ * (q_.transpose() * moved - inner));
-    }
-
-    const Samples& samples_;
-    const VectorXd& parameters_;
-    const std::vector<int>& orders_;
-    Eigen::ColPivHouseholderQR<MatrixXd> qr_;
-    Index rank_ = 0;
-    VectorXd scale_;
-    MatrixXd q_, r_;
-    VectorXd residual_, coefficients_;
-};
-
 struct Bounds {
     double position, log_smallest, log_largest;
 
@@ -169,46 +74,67 @@ struct Bounds {
     }
 };
 
-// Levenberg–Marquardt with Marquardt's diagonal scaling and Nielsen's update of the damping.
-VectorXd minimize(const Samples& samples, VectorXd parameters, const std::vector<int>& orders,
-                  const Bounds& bounds, int iterations) {
-    if (parameters.size() == 0) return parameters;
-    double damping = 1e-3, growth = 2;
-    double cost = 0;
-    MatrixXd normal;
-    VectorXd gradient;
-    const auto linearize = [&](const VectorXd& at) {
-        const Projection projection(samples, at, orders);
-        const MatrixXd jacobian = projection.jacobian();
-        cost = projection.cost();
-        normal = jacobian.transpose() * jacobian;
-        gradient = jacobian.transpose() * projection.residual();
-    };
-    linearize(parameters);
-    int idle = 0;
-    for (int step = 0; step < iterations && idle < 4; ++step) {
-        const VectorXd diagonal = normal.diagonal().cwiseMax(1e-12 * normal.diagonal().maxCoeff());
-        const MatrixXd damped = normal + MatrixXd((damping * diagonal).asDiagonal());
-        const VectorXd move = damped.ldlt().solve(-gradient);
-        if (!move.allFinite()) break;
-        const VectorXd trial = bounds.clamp(parameters + move.cwiseMax(-1e3).cwiseMin(1e3));
-        const double trial_cost = Projection(samples, trial, orders).cost();
-        const VectorXd moved = trial - parameters;
-        const double predicted = -2 * gradient.dot(moved) - moved.dot(normal * moved);
-        if (trial_cost < cost) {
-            const double gain = predicted > 0 ? (cost - trial_cost) / predicted : 0.5;
-            damping *= std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3));
-            growth = 2;
-            idle = cost - trial_cost < 1e-9 * cost ? idle + 1 : 0;
-            parameters = trial;
-            linearize(parameters);
-        } else {
-            damping *= growth;
-            growth *= 2;
-            if (damping > 1e12) break;
-        }
+struct Atom {
+    ArrayXd even, odd;
+    ArrayXd even_by_position, odd_by_position, even_by_log_width, odd_by_log_width;
+};
+
+// Parameters: the positions of the poles, then the logarithms of their widths.
+Atom atom_of(const VectorXd& t, const VectorXd& parameters, Index pair, int order) {
+    const double width = std::exp(parameters[parameters.size() / 2 + pair]);
+    const ArrayXd x = (t.array() - parameters[pair]) / width;
+    const ArrayXd inverse = (1 + x.square()).inverse();
+    Atom atom;
+    atom.even = inverse.pow(order);
+    atom.odd = atom.even * x;
+    atom.even_by_position = 2 * order * atom.odd * inverse / width;
+    atom.odd_by_position = atom.even_by_position * x - atom.even / width;
+    atom.even_by_log_width = 2 * order * atom.even * x.square() * inverse;
+    atom.odd_by_log_width = atom.odd * (2 * order - 1 - 2 * order * inverse);
+    return atom;
+}
+
+// Columns: the polynomials, then the even and the odd atom of each pair. Rows are weighted.
+VariableProjection project(const Samples& samples, const VectorXd& parameters,
+                           const std::vector<int>& orders) {
+    const Index pairs = parameters.size() / 2, fixed = samples.basis.cols();
+    MatrixXd matrix(samples.t.size(), fixed + 2 * pairs);
+    matrix.leftCols(fixed) = samples.basis;
+    for (Index j = 0; j < pairs; ++j) {
+        const Atom atom = atom_of(samples.t, parameters, j, orders[static_cast<std::size_t>(j)]);
+        matrix.col(fixed + 2 * j) = atom.even;
+        matrix.col(fixed + 2 * j + 1) = atom.odd;
     }
-    return parameters;
+    return VariableProjection(samples.weight.asDiagonal() * matrix,
+                              samples.weight.cwiseProduct(samples.f));
+}
+
+Linearization linearize(const Samples& samples, const VectorXd& parameters,
+                        const std::vector<int>& orders) {
+    const VariableProjection projection = project(samples, parameters, orders);
+    const Index pairs = parameters.size() / 2;
+    const ArrayXd weight = samples.weight.array();
+    Linearization result{projection.residual(), MatrixXd(samples.t.size(), 2 * pairs)};
+    for (Index j = 0; j < pairs; ++j) {
+        const Atom atom = atom_of(samples.t, parameters, j, orders[static_cast<std::size_t>(j)]);
+        const Index column = samples.basis.cols() + 2 * j;
+        result.jacobian.col(j) =
+            projection.residual_derivative({{column, weight * atom.even_by_position},
+                                            {column + 1, weight * atom.odd_by_position}});
+        result.jacobian.col(pairs + j) =
+            projection.residual_derivative({{column, weight * atom.even_by_log_width},
+                                            {column + 1, weight * atom.odd_by_log_width}});
+    }
+    return result;
+}
+
+VectorXd minimize(const Samples& samples, const VectorXd& parameters,
+                  const std::vector<int>& orders, const Bounds& bounds, int iterations) {
+    const NonlinearProblem problem{
+        [&](const VectorXd& at) { return project(samples, at, orders).cost(); },
+        [&](const VectorXd& at) { return linearize(samples, at, orders); },
+        [&](VectorXd at) { return bounds.clamp(std::move(at)); }};
+    return levenberg_marquardt(problem, parameters, iterations);
 }
 
 // Start 0, 2, 4, …: poles spread evenly over the interval; 1, 3, 5, …: all in its middle with
@@ -238,7 +164,7 @@ VectorXd minimize_largest(Samples& samples, VectorXd parameters, const std::vect
     VectorXd best = parameters, best_weight = samples.weight;
     double least = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 60; ++round) {
-        const Projection projection(samples, parameters, orders);
+        const VariableProjection projection = project(samples, parameters, orders);
         const ArrayXd error = projection.residual().array().abs() / samples.weight.array();
         if (error.maxCoeff() < least) {
             least = error.maxCoeff();
@@ -311,20 +237,20 @@ RationalFit fit_rational(const ScalarFunction& function, double half_width, int 
     for (int start = 0; start < (pole_pairs == 0 ? 1 : options.starts); ++start) {
         const VectorXd from = bounds.clamp(start_layout(start, pole_pairs, half_width, key));
         const VectorXd to = minimize(coarse, from, orders, bounds, 60);
-        candidates.push_back({Projection(coarse, to, orders).cost(), to});
+        candidates.push_back({project(coarse, to, orders).cost(), to});
     }
     std::stable_sort(candidates.begin(), candidates.end(), by_cost);
     candidates.resize(std::min<std::size_t>(candidates.size(), 3));
     for (Candidate& candidate : candidates) {
         candidate.parameters =
             minimize(samples, candidate.parameters, orders, bounds, options.max_iterations);
-        candidate.cost = Projection(samples, candidate.parameters, orders).cost();
+        candidate.cost = project(samples, candidate.parameters, orders).cost();
     }
     VectorXd parameters =
         std::min_element(candidates.begin(), candidates.end(), by_cost)->parameters;
     if (options.minimax) parameters = minimize_largest(samples, parameters, orders, bounds);
 
-    const VectorXd coefficients = Projection(samples, parameters, orders).coefficients();
+    const VectorXd coefficients = project(samples, parameters, orders).coefficients();
     RationalFit fit;
     fit.half_width = half_width;
     fit.polynomial = monomials(coefficients.head(degree + 1), half_width);
