@@ -48,32 +48,45 @@ HOST_DEVICE inline PhiloxBlock philox(const RandomKey& key, uint64_t block) {
     return {{c0, c1, c2, c3}};
 }
 
+HOST_DEVICE inline uint64_t random_bits(const PhiloxBlock& block, int half) {
+    return block.words[2 * half] | static_cast<uint64_t>(block.words[2 * half + 1]) << 32;
+}
 HOST_DEVICE inline uint64_t random_bits(const RandomKey& key, uint64_t index) {
-    const PhiloxBlock block = philox(key, index / 2);
-    const int word = static_cast<int>(index % 2) * 2;
-    return block.words[word] | static_cast<uint64_t>(block.words[word + 1]) << 32;
+    return random_bits(philox(key, index / 2), static_cast<int>(index % 2));
 }
 
 // Uniform in [0, 1): 24 bits for float (four to a block), 53 bits for double (two to a block).
 template <class T>
-HOST_DEVICE T random_uniform(const RandomKey& key, uint64_t index);
+HOST_DEVICE T uniform_from_words(const PhiloxBlock& block, int element);
 template <>
-HOST_DEVICE inline float random_uniform<float>(const RandomKey& key, uint64_t index) {
-    return static_cast<float>(philox(key, index / 4).words[index % 4] >> 8) * 0x1p-24f;
+HOST_DEVICE inline float uniform_from_words<float>(const PhiloxBlock& block, int element) {
+    return static_cast<float>(block.words[element] >> 8) * 0x1p-24f;
 }
 template <>
-HOST_DEVICE inline double random_uniform<double>(const RandomKey& key, uint64_t index) {
-    return static_cast<double>(random_bits(key, index) >> 11) * 0x1p-53;
+HOST_DEVICE inline double uniform_from_words<double>(const PhiloxBlock& block, int element) {
+    return static_cast<double>(random_bits(block, element) >> 11) * 0x1p-53;
+}
+template <class T>
+HOST_DEVICE T random_uniform(const RandomKey& key, uint64_t index) {
+    constexpr uint64_t elements = 16 / sizeof(T);
+    return uniform_from_words<T>(philox(key, index / elements), static_cast<int>(index % elements));
 }
 
 // Standard normal by Box–Muller: elements 2i and 2i+1 share a pair of uniforms.
 template <class T>
+HOST_DEVICE void normal_pair(T& first, T& second) {
+    // 1 - first is in (0, 1], so that the logarithm is finite.
+    const T radius = std::sqrt(T(-2) * std::log(T(1) - first));
+    const T angle = T(6.283185307179586476925) * second;
+    first = radius * std::cos(angle);
+    second = radius * std::sin(angle);
+}
+template <class T>
 HOST_DEVICE T random_normal(const RandomKey& key, uint64_t index) {
     const uint64_t even = index & ~uint64_t{1};
-    const T u = T(1) - random_uniform<T>(key, even);  // in (0, 1], so that the logarithm is finite
-    const T angle = T(6.283185307179586476925) * random_uniform<T>(key, even + 1);
-    const T radius = std::sqrt(T(-2) * std::log(u));
-    return radius * (index & 1 ? std::sin(angle) : std::cos(angle));
+    T first = random_uniform<T>(key, even), second = random_uniform<T>(key, even + 1);
+    normal_pair(first, second);
+    return index & 1 ? second : first;
 }
 
 }  // namespace ralimp

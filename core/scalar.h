@@ -248,13 +248,13 @@ using Binary = List<Add, Subtract, Multiply, Divide, Maximum, Minimum, Power>;
 using BinaryWhole = List<Add, Subtract, Multiply, Maximum, Minimum>;
 
 // clang-format off
-// Comparisons, all types; the result is uint8, 0 or 1.
-struct Equal        { static constexpr auto name = "equal";         template <class T> HOST_DEVICE static bool value(T a, T b) { return a == b; } };
-struct NotEqual     { static constexpr auto name = "not_equal";     template <class T> HOST_DEVICE static bool value(T a, T b) { return a != b; } };
-struct Less         { static constexpr auto name = "less";          template <class T> HOST_DEVICE static bool value(T a, T b) { return a < b; } };
-struct LessEqual    { static constexpr auto name = "less_equal";    template <class T> HOST_DEVICE static bool value(T a, T b) { return a <= b; } };
-struct Greater      { static constexpr auto name = "greater";       template <class T> HOST_DEVICE static bool value(T a, T b) { return a > b; } };
-struct GreaterEqual { static constexpr auto name = "greater_equal"; template <class T> HOST_DEVICE static bool value(T a, T b) { return a >= b; } };
+// Comparisons, all types; the result is a bool or, for packs, a mask; the kernels store uint8, 0 or 1.
+struct Equal        { static constexpr auto name = "equal";         template <class T> HOST_DEVICE static auto value(T a, T b) { return a == b; } };
+struct NotEqual     { static constexpr auto name = "not_equal";     template <class T> HOST_DEVICE static auto value(T a, T b) { return a != b; } };
+struct Less         { static constexpr auto name = "less";          template <class T> HOST_DEVICE static auto value(T a, T b) { return a < b; } };
+struct LessEqual    { static constexpr auto name = "less_equal";    template <class T> HOST_DEVICE static auto value(T a, T b) { return a <= b; } };
+struct Greater      { static constexpr auto name = "greater";       template <class T> HOST_DEVICE static auto value(T a, T b) { return a > b; } };
+struct GreaterEqual { static constexpr auto name = "greater_equal"; template <class T> HOST_DEVICE static auto value(T a, T b) { return a >= b; } };
 
 // clang-format on
 using Compare = List<Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual>;

@@ -1,0 +1,81 @@
+// Copies, and conversions between the element types.
+#include <type_traits>
+
+#include "core/cpu/loops/parts.h"
+
+namespace ralimp::cpu::SIMD_LEVEL {
+namespace {
+
+template <class To, class From>
+To convert(From x) {
+    if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+        constexpr int bits = sizeof(To) * 8 - std::is_signed_v<To>;
+        constexpr From end = From(2) * From(uint64_t{1} << (bits - 1));  // one above the largest
+        constexpr To largest = static_cast<To>(~uint64_t{0} >> (64 - bits));
+        constexpr To smallest = std::is_signed_v<To> ? static_cast<To>(-largest - 1) : To(0);
+        if (x >= end) return largest;
+        if (x <= From(smallest)) return smallest;
+        return x == x ? static_cast<To>(x) : To(0);
+    } else {
+        return static_cast<To>(x);
+    }
+}
+
+template <class To, class From>
+void convert_rows(Extent extent, void* out_memory, Stride out_stride, const From* in,
+                  Stride in_stride) {
+    To* out = static_cast<To*>(out_memory);
+    for (int64_t row = 0; row < extent.rows; ++row) {
+        if (out_stride.column == 1 && in_stride.column == 1) {
+            for (int64_t i = 0; i < extent.columns; ++i) out[i] = convert<To>(in[i]);
+        } else if (out_stride.column == 1 && in_stride.column == 0) {
+            const To value = convert<To>(*in);
+            for (int64_t i = 0; i < extent.columns; ++i) out[i] = value;
+        } else {
+            for (int64_t i = 0; i < extent.columns; ++i)
+                out[i * out_stride.column] = convert<To>(in[i * in_stride.column]);
+        }
+        out += out_stride.row;
+        in += in_stride.row;
+    }
+}
+
+template <class T>
+void copy_rows(Extent extent, void* out_memory, Stride out_stride, const void* in_memory,
+               Stride in_stride) {
+    const T* in = static_cast<const T*>(in_memory);
+    if (out_stride.column != 1 || in_stride.column != 1)
+        return convert_rows<T>(extent, out_memory, out_stride, in, in_stride);
+    T* out = static_cast<T*>(out_memory);
+    for (int64_t row = 0; row < extent.rows; ++row) {
+        __builtin_memmove(out, in, extent.columns * sizeof(T));
+        out += out_stride.row;
+        in += in_stride.row;
+    }
+}
+
+// In the order of DType.
+template <class From>
+void add(TypedLoops<From>& loops) {
+    loops.convert[0] = convert_rows<float, From>;
+    loops.convert[1] = convert_rows<double, From>;
+    loops.convert[2] = convert_rows<int64_t, From>;
+    loops.convert[3] = convert_rows<int32_t, From>;
+    loops.convert[4] = convert_rows<uint8_t, From>;
+}
+
+}  // namespace
+
+void add_convert(Loops& loops) {
+    add(loops.float32);
+    add(loops.float64);
+    add(loops.int64);
+    add(loops.int32);
+    add(loops.uint8);
+    loops.copy[0] = copy_rows<uint8_t>;
+    loops.copy[1] = copy_rows<uint16_t>;
+    loops.copy[2] = copy_rows<uint32_t>;
+    loops.copy[3] = copy_rows<uint64_t>;
+}
+
+}  // namespace ralimp::cpu::SIMD_LEVEL

@@ -1,0 +1,20 @@
+#include "core/cpu/loops/loops.h"
+
+#include "core/cpu/loops/parts.h"
+
+namespace ralimp::cpu::SIMD_LEVEL {
+
+const Loops& loops() {
+    static const Loops table = [] {
+        Loops all{};
+        add_unary(all);
+        add_binary(all);
+        add_compare(all);
+        add_reduce(all);
+        add_convert(all);
+        return all;
+    }();
+    return table;
+}
+
+}  // namespace ralimp::cpu::SIMD_LEVEL

@@ -1,0 +1,64 @@
+// The inner loops of the CPU backend: tables of function pointers over plain memory, one table per
+// instruction set. Shapes, threads and errors are not their business. This folder is compiled once
+// for each set with its flags, so it includes plain headers only: an inline function of the
+// standard library compiled here could replace the copy of the whole program.
+#pragma once
+#include <cstdint>
+
+#include "core/scalar.h"
+
+namespace ralimp::cpu {
+
+// A block of rows times columns elements, and the strides (in elements) of one operand in it.
+struct Extent {
+    int64_t rows, columns;
+};
+struct Stride {
+    int64_t row, column;
+};
+
+// A reduction of more elements than this is a reduction of the results of chunks of this size. The
+// order inside a chunk is fixed as well: see loops/reduce.cpp.
+constexpr int64_t reduction_chunk = 8192;
+
+// Loops over elements of type T. A null pointer: the operation does not exist for the type.
+template <class T>
+struct TypedLoops {
+    void (*unary[scalar::Unary::size])(Extent, T* out, Stride, const T* in, Stride);
+    void (*binary[scalar::Binary::size])(Extent, T* out, Stride, const T* a, Stride, const T* b,
+                                         Stride);
+    void (*compare[scalar::Compare::size])(Extent, uint8_t* out, Stride, const T* a, Stride,
+                                           const T* b, Stride);
+    void (*where)(Extent, T* out, Stride, const uint8_t* condition, Stride, const T* a, Stride,
+                  const T* b, Stride);
+    // Indexed by Reduction. Over the columns: out[row] from in[row, 0 … columns-1]; over the rows:
+    // out[column] from in[0 … rows-1, column]. At most reduction_chunk elements go into one result;
+    // both forms give the same bits.
+    void (*reduce_columns[3])(Extent, T* out, int64_t out_stride, const T* in, Stride);
+    void (*reduce_rows[3])(Extent, T* out, int64_t out_stride, const T* in, Stride);
+    // Conversion from this type, indexed by the DType of the target (float32 … uint8): to whole
+    // numbers toward zero, to the nearest end of the range outside it, NaN to 0.
+    void (*convert[5])(Extent, void* out, Stride, const T* in, Stride);
+};
+
+struct Loops {
+    TypedLoops<float> float32;
+    TypedLoops<double> float64;
+    TypedLoops<int64_t> int64;
+    TypedLoops<int32_t> int32;
+    TypedLoops<uint8_t> uint8;
+    // Copies elements of 1, 2, 4 and 8 bytes.
+    void (*copy[4])(Extent, void* out, Stride, const void* in, Stride);
+};
+
+namespace baseline {
+const Loops& loops();
+}
+namespace avx2 {
+const Loops& loops();
+}
+namespace avx512 {
+const Loops& loops();
+}
+
+}  // namespace ralimp::cpu

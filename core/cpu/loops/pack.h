@@ -1,0 +1,280 @@
+// Pack<T>: as many values as one SIMD register of the instruction set being compiled holds (one
+// value at the baseline), with the arithmetic that the functors of core/scalar.h need. Functions
+// come from SLEEF (at most 1 ulp), at the baseline from <cmath>. Loads and stores of a part of a
+// pack let the end of a row run through the same instructions as its body.
+#pragma once
+#if defined(__AVX2__)
+#include <immintrin.h>
+#include <sleef.h>
+#endif
+#include <cstdint>
+
+#include "core/scalar.h"
+
+namespace ralimp::cpu::SIMD_LEVEL {
+
+#if defined(__AVX512F__)
+constexpr int pack_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int pack_bytes = 32;
+#else
+constexpr int pack_bytes = 0;  // one value
+#endif
+
+template <class T, int bytes>
+struct RegisterOf {
+    static constexpr int width = bytes / static_cast<int>(sizeof(T));
+    typedef T Values __attribute__((vector_size(bytes)));
+    typedef uint8_t Bytes __attribute__((vector_size(width)));
+    using Mask = decltype(Values{} < Values{});
+};
+template <class T>
+struct RegisterOf<T, 0> {
+    static constexpr int width = 1;
+    using Values = T;
+    using Bytes = uint8_t;
+    using Mask = bool;
+};
+
+// The result of a comparison of packs of T: all bits set, or none, per value.
+template <class T>
+struct Mask {
+    typename RegisterOf<T, pack_bytes>::Mask bits;
+};
+
+template <class T>
+struct Pack {
+    using Register = RegisterOf<T, pack_bytes>;
+    using Values = typename Register::Values;
+    static constexpr int width = Register::width;
+
+    Values values;
+
+    Pack() = default;
+    explicit Pack(T value) {
+        if constexpr (pack_bytes == 0)
+            values = value;
+        else
+            values = value - Values{};  // x - 0 is x, also for -0
+    }
+    static Pack of(Values values) {
+        Pack pack;
+        pack.values = values;
+        return pack;
+    }
+
+    static Pack load(const T* from) {
+        Pack pack;
+        __builtin_memcpy(&pack.values, from, sizeof(Values));
+        return pack;
+    }
+    void store(T* to) const { __builtin_memcpy(to, &values, sizeof(Values)); }
+
+    // The first `count` < width values; the others load as 0.
+    static Pack load(const T* from, int64_t count) {
+        Pack pack(T(0));
+#if defined(__AVX512F__)
+        if constexpr (sizeof(T) == 4)
+            pack.values = reinterpret_cast<Values>(
+                _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1), from));
+        else if constexpr (sizeof(T) == 8)
+            pack.values = reinterpret_cast<Values>(
+                _mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), from));
+        else
+            pack.values =
+                reinterpret_cast<Values>(_mm512_maskz_loadu_epi8((uint64_t{1} << count) - 1, from));
+#elif defined(__AVX2__)
+        if constexpr (sizeof(T) == 4)
+            pack.values = reinterpret_cast<Values>(
+                _mm256_maskload_epi32(reinterpret_cast<const int*>(from), lanes_below(count)));
+        else if constexpr (sizeof(T) == 8)
+            pack.values = reinterpret_cast<Values>(_mm256_maskload_epi64(
+                reinterpret_cast<const long long*>(from), lanes_below(count)));
+        else
+            __builtin_memcpy(&pack.values, from, count * sizeof(T));
+#else
+        if (count > 0) pack.values = *from;
+#endif
+        return pack;
+    }
+    void store(T* to, int64_t count) const {
+#if defined(__AVX512F__)
+        const __m512i bits = reinterpret_cast<__m512i>(values);
+        if constexpr (sizeof(T) == 4)
+            _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1u << count) - 1), bits);
+        else if constexpr (sizeof(T) == 8)
+            _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1u << count) - 1), bits);
+        else
+            _mm512_mask_storeu_epi8(to, (uint64_t{1} << count) - 1, bits);
+#elif defined(__AVX2__)
+        const __m256i bits = reinterpret_cast<__m256i>(values);
+        if constexpr (sizeof(T) == 4)
+            _mm256_maskstore_epi32(reinterpret_cast<int*>(to), lanes_below(count), bits);
+        else if constexpr (sizeof(T) == 8)
+            _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), lanes_below(count), bits);
+        else
+            __builtin_memcpy(to, &values, count * sizeof(T));
+#else
+        if (count > 0) *to = values;
+#endif
+    }
+
+    // `count` <= width values at any stride; stride 0 repeats one value.
+    static Pack gather(const T* from, int64_t stride, int64_t count) {
+        if (stride == 0) return Pack(*from);
+        if (stride == 1) return count == width ? load(from) : load(from, count);
+        T buffer[width] = {};
+        for (int64_t i = 0; i < count; ++i) buffer[i] = from[i * stride];
+        return load(buffer);
+    }
+    void scatter(T* to, int64_t stride, int64_t count) const {
+        if (stride == 1) return count == width ? store(to) : store(to, count);
+        T buffer[width];
+        store(buffer);
+        for (int64_t i = 0; i < count; ++i) to[i * stride] = buffer[i];
+    }
+
+    friend Pack operator-(Pack a) { return of(static_cast<Values>(-a.values)); }
+    friend Pack operator+(Pack a, Pack b) { return of(static_cast<Values>(a.values + b.values)); }
+    friend Pack operator-(Pack a, Pack b) { return of(static_cast<Values>(a.values - b.values)); }
+    friend Pack operator*(Pack a, Pack b) { return of(static_cast<Values>(a.values * b.values)); }
+    friend Pack operator/(Pack a, Pack b) { return of(static_cast<Values>(a.values / b.values)); }
+    friend Mask<T> operator==(Pack a, Pack b) { return {a.values == b.values}; }
+    friend Mask<T> operator!=(Pack a, Pack b) { return {a.values != b.values}; }
+    friend Mask<T> operator<(Pack a, Pack b) { return {a.values < b.values}; }
+    friend Mask<T> operator<=(Pack a, Pack b) { return {a.values <= b.values}; }
+    friend Mask<T> operator>(Pack a, Pack b) { return {a.values > b.values}; }
+    friend Mask<T> operator>=(Pack a, Pack b) { return {a.values >= b.values}; }
+    friend Pack select(Mask<T> mask, Pack a, Pack b) { return of(mask.bits ? a.values : b.values); }
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+private:
+    static __m256i lanes_below(int64_t count) {
+        if constexpr (sizeof(T) == 8)
+            return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+        return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                                  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    }
+#endif
+};
+
+// Masks as bytes, 0 or 1, and back (any byte but 0 is true); `count` <= width of them.
+template <class T>
+void store_bytes(Mask<T> mask, uint8_t* to, int64_t stride, int64_t count) {
+    using Register = RegisterOf<T, pack_bytes>;
+    if constexpr (pack_bytes == 0) {
+        if (count > 0) *to = mask.bits;
+    } else {
+        using Bytes = typename Register::Bytes;
+        const Bytes bytes = __builtin_convertvector(mask.bits, Bytes) & 1;
+        if (stride == 1 && count == Register::width)
+            __builtin_memcpy(to, &bytes, sizeof(bytes));
+        else
+            for (int64_t i = 0; i < count; ++i) to[i * stride] = bytes[i];
+    }
+}
+template <class T>
+Mask<T> load_bytes(const uint8_t* from, int64_t stride, int64_t count) {
+    using Register = RegisterOf<T, pack_bytes>;
+    if constexpr (pack_bytes == 0) {
+        return {count > 0 && *from != 0};
+    } else {
+        typename Register::Bytes bytes{};
+        if (stride == 1 && count == Register::width)
+            __builtin_memcpy(&bytes, from, sizeof(bytes));
+        else
+            for (int64_t i = 0; i < count; ++i) bytes[i] = from[i * stride];
+        return {__builtin_convertvector(bytes, typename Register::Mask) != 0};
+    }
+}
+
+template <class T>
+T first(Pack<T> pack) {
+    if constexpr (pack_bytes == 0)
+        return pack.values;
+    else
+        return pack.values[0];
+}
+template <class T>
+bool any(Mask<T> mask) {
+    if constexpr (pack_bytes == 0) {
+        return mask.bits;
+    } else {
+        bool found = false;
+        for (int i = 0; i < Pack<T>::width; ++i) found |= mask.bits[i] != 0;
+        return found;
+    }
+}
+
+#if defined(__AVX512F__)
+#define RALIMP_SLEEF_FLOAT(name) Sleef_##name##f16_u10avx512f
+#define RALIMP_SLEEF_DOUBLE(name) Sleef_##name##d8_u10avx512f
+#elif defined(__AVX2__)
+#define RALIMP_SLEEF_FLOAT(name) Sleef_##name##f8_u10avx2
+#define RALIMP_SLEEF_DOUBLE(name) Sleef_##name##d4_u10avx2
+#else
+#define RALIMP_SLEEF_FLOAT(name) std::name
+#define RALIMP_SLEEF_DOUBLE(name) std::name
+#endif
+#define RALIMP_PACK_FUNCTION(name)                                    \
+    inline Pack<float> name(Pack<float> x) {                          \
+        return Pack<float>::of(RALIMP_SLEEF_FLOAT(name)(x.values));   \
+    }                                                                 \
+    inline Pack<double> name(Pack<double> x) {                        \
+        return Pack<double>::of(RALIMP_SLEEF_DOUBLE(name)(x.values)); \
+    }
+RALIMP_PACK_FUNCTION(exp)
+RALIMP_PACK_FUNCTION(expm1)
+RALIMP_PACK_FUNCTION(log)
+RALIMP_PACK_FUNCTION(log1p)
+RALIMP_PACK_FUNCTION(sin)
+RALIMP_PACK_FUNCTION(cos)
+RALIMP_PACK_FUNCTION(sinh)
+RALIMP_PACK_FUNCTION(cosh)
+RALIMP_PACK_FUNCTION(tanh)
+RALIMP_PACK_FUNCTION(erf)
+#undef RALIMP_PACK_FUNCTION
+inline Pack<float> pow(Pack<float> a, Pack<float> b) {
+    return Pack<float>::of(RALIMP_SLEEF_FLOAT(pow)(a.values, b.values));
+}
+inline Pack<double> pow(Pack<double> a, Pack<double> b) {
+    return Pack<double>::of(RALIMP_SLEEF_DOUBLE(pow)(a.values, b.values));
+}
+#undef RALIMP_SLEEF_FLOAT
+#undef RALIMP_SLEEF_DOUBLE
+
+#if defined(__AVX512F__)
+// The form with a full mask: the plain one makes g++ 12 warn of its own header (PR 105593).
+inline Pack<float> sqrt(Pack<float> x) {
+    return Pack<float>::of(_mm512_maskz_sqrt_ps(0xFFFF, x.values));
+}
+inline Pack<double> sqrt(Pack<double> x) {
+    return Pack<double>::of(_mm512_maskz_sqrt_pd(0xFF, x.values));
+}
+inline Pack<float> fused_multiply_add(Pack<float> a, Pack<float> b, Pack<float> c) {
+    return Pack<float>::of(_mm512_fmadd_ps(a.values, b.values, c.values));
+}
+inline Pack<double> fused_multiply_add(Pack<double> a, Pack<double> b, Pack<double> c) {
+    return Pack<double>::of(_mm512_fmadd_pd(a.values, b.values, c.values));
+}
+#elif defined(__AVX2__)
+inline Pack<float> sqrt(Pack<float> x) { return Pack<float>::of(_mm256_sqrt_ps(x.values)); }
+inline Pack<double> sqrt(Pack<double> x) { return Pack<double>::of(_mm256_sqrt_pd(x.values)); }
+inline Pack<float> fused_multiply_add(Pack<float> a, Pack<float> b, Pack<float> c) {
+    return Pack<float>::of(_mm256_fmadd_ps(a.values, b.values, c.values));
+}
+inline Pack<double> fused_multiply_add(Pack<double> a, Pack<double> b, Pack<double> c) {
+    return Pack<double>::of(_mm256_fmadd_pd(a.values, b.values, c.values));
+}
+#else
+template <class T>
+Pack<T> sqrt(Pack<T> x) {
+    return Pack<T>(std::sqrt(x.values));
+}
+template <class T>
+Pack<T> fused_multiply_add(Pack<T> a, Pack<T> b, Pack<T> c) {
+    return Pack<T>(std::fma(a.values, b.values, c.values));
+}
+#endif
+
+}  // namespace ralimp::cpu::SIMD_LEVEL

@@ -1,0 +1,188 @@
+// Sum, maximum and minimum of up to reduction_chunk elements. The order does not depend on the
+// layout, on the instruction set or on threads: element i belongs to lane i mod 16; each block of
+// 1024 elements is summed lane by lane from its start; the blocks' lanes are added pairwise (a
+// balanced tree, error O(log n)), and at the end the upper half of the lanes to the lower half
+// until one is left.
+#include <limits>
+
+#include "core/cpu/loops/pack.h"
+#include "core/cpu/loops/parts.h"
+
+namespace ralimp::cpu::SIMD_LEVEL {
+namespace {
+
+constexpr int64_t block_size = 1024;
+constexpr int tree_levels = 4;
+static_assert(block_size << (tree_levels - 1) >= reduction_chunk);
+
+template <class T>
+constexpr T identity(scalar::Add) {
+    return 0;
+}
+template <class T>
+constexpr T identity(scalar::Maximum) {
+    using Limits = std::numeric_limits<T>;
+    constexpr T value = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    return value;
+}
+template <class T>
+constexpr T identity(scalar::Minimum) {
+    using Limits = std::numeric_limits<T>;
+    constexpr T value = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    return value;
+}
+
+// `size` packs, combined one by one.
+template <class Op, class T, int size>
+struct Lanes {
+    Pack<T> packs[size];
+
+    static Lanes start() {
+        Lanes lanes;
+        for (Pack<T>& pack : lanes.packs) pack = Pack<T>(identity<T>(Op{}));
+        return lanes;
+    }
+    void combine(const Lanes& later) {
+        for (int i = 0; i < size; ++i) packs[i] = Op::value(packs[i], later.packs[i]);
+    }
+};
+
+// The pairwise tree: add() takes the partial results in order; as in a binary counter, two results
+// of equally many blocks become one.
+template <class Partial>
+struct Tree {
+    Partial partials[tree_levels];
+    int size = 0;
+
+    // `index`: how many results of this size came before.
+    void add(Partial partial, int64_t index) {
+        for (; index & 1; index >>= 1) {
+            partials[--size].combine(partial);
+            partial = partials[size];
+        }
+        partials[size++] = partial;
+    }
+    Partial total() {
+        while (size > 1) {
+            --size;
+            partials[size - 1].combine(partials[size]);
+        }
+        return partials[0];
+    }
+};
+
+// Along a row: the lanes stand side by side in the packs. Whole numbers add up the same in any
+// order, so that a pack of more than 16 bytes is used whole.
+template <class T>
+constexpr int packs_per_group = Pack<T>::width >= 16 ? 1 : 16 / Pack<T>::width;
+
+template <class Op, class T>
+using RowLanes = Lanes<Op, T, packs_per_group<T>>;
+
+template <class Op, class T>
+T across(const RowLanes<Op, T>& lanes) {
+    constexpr int width = Pack<T>::width;
+    constexpr int count = packs_per_group<T> * width;
+    T values[count];
+    for (int i = 0; i < packs_per_group<T>; ++i) lanes.packs[i].store(values + i * width);
+    for (int half = count / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i)
+            values[i] = first(Op::value(Pack<T>(values[i]), Pack<T>(values[i + half])));
+    return values[0];
+}
+
+template <class Op, class T>
+RowLanes<Op, T> row_block(const T* in, int64_t stride, int64_t count) {
+    constexpr int width = Pack<T>::width;
+    auto lanes = RowLanes<Op, T>::start();
+    constexpr int group = packs_per_group<T> * width;
+    int64_t i = 0;
+    if (stride == 1)
+        for (; i + group <= count; i += group)
+            for (int p = 0; p < packs_per_group<T>; ++p)
+                lanes.packs[p] = Op::value(lanes.packs[p], Pack<T>::load(in + i + p * width));
+    for (int p = 0; i < count; i += width, p = (p + 1) % packs_per_group<T>) {
+        const int64_t part = count - i < width ? count - i : width;
+        T values[width];
+        Pack<T>(identity<T>(Op{})).store(values);
+        for (int64_t j = 0; j < part; ++j) values[j] = in[(i + j) * stride];
+        lanes.packs[p] = Op::value(lanes.packs[p], Pack<T>::load(values));
+    }
+    return lanes;
+}
+
+template <class Op, class T>
+void reduce_columns(Extent extent, T* out, int64_t out_stride, const T* in, Stride stride) {
+    for (int64_t row = 0; row < extent.rows; ++row) {
+        if (extent.columns <= block_size) {
+            *out = across<Op, T>(row_block<Op, T>(in, stride.column, extent.columns));
+        } else {
+            Tree<RowLanes<Op, T>> tree;
+            for (int64_t i = 0; i < extent.columns; i += block_size) {
+                const int64_t rest = extent.columns - i;
+                tree.add(row_block<Op, T>(in + i * stride.column, stride.column,
+                                          rest < block_size ? rest : block_size),
+                         i / block_size);
+            }
+            *out = across<Op, T>(tree.total());
+        }
+        out += out_stride;
+        in += stride.row;
+    }
+}
+
+// Down the rows: a pack holds neighbouring columns and each lane is a pack of its own.
+template <class Op, class T>
+void reduce_rows(Extent extent, T* out, int64_t out_stride, const T* in, Stride stride) {
+    constexpr int width = Pack<T>::width;
+    using ColumnLanes = Lanes<Op, T, 16>;
+    for (int64_t column = 0; column < extent.columns; column += width) {
+        const int64_t part = extent.columns - column < width ? extent.columns - column : width;
+        const T* start = in + column * stride.column;
+        Tree<ColumnLanes> tree;
+        int64_t row = 0;
+        do {
+            auto lanes = ColumnLanes::start();
+            const int64_t end = row + block_size < extent.rows ? row + block_size : extent.rows;
+            const int64_t index = row / block_size;
+            if (stride.column == 1 && part == width) {
+                for (; row + 16 <= end; row += 16)
+                    for (int lane = 0; lane < 16; ++lane)
+                        lanes.packs[lane] = Op::value(
+                            lanes.packs[lane], Pack<T>::load(start + (row + lane) * stride.row));
+            }
+            for (; row < end; ++row)
+                lanes.packs[row % 16] =
+                    Op::value(lanes.packs[row % 16],
+                              Pack<T>::gather(start + row * stride.row, stride.column, part));
+            tree.add(lanes, index);
+        } while (row < extent.rows);
+        ColumnLanes total = tree.total();
+        for (int half = 8; half > 0; half /= 2)
+            for (int i = 0; i < half; ++i)
+                total.packs[i] = Op::value(total.packs[i], total.packs[i + half]);
+        total.packs[0].scatter(out + column * out_stride, out_stride, part);
+    }
+}
+
+template <class T>
+void add(TypedLoops<T>& loops) {
+    loops.reduce_columns[0] = reduce_columns<scalar::Add, T>;
+    loops.reduce_columns[1] = reduce_columns<scalar::Maximum, T>;
+    loops.reduce_columns[2] = reduce_columns<scalar::Minimum, T>;
+    loops.reduce_rows[0] = reduce_rows<scalar::Add, T>;
+    loops.reduce_rows[1] = reduce_rows<scalar::Maximum, T>;
+    loops.reduce_rows[2] = reduce_rows<scalar::Minimum, T>;
+}
+
+}  // namespace
+
+void add_reduce(Loops& loops) {
+    add(loops.float32);
+    add(loops.float64);
+    add(loops.int64);
+    add(loops.int32);
+    add(loops.uint8);
+}
+
+}  // namespace ralimp::cpu::SIMD_LEVEL
