@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/cpu/flat.h"
 #include "core/parallel.h"
 
 namespace ralimp::cpu {
@@ -114,6 +115,7 @@ Kernels make_kernels() {
     table.searchsorted = Counted<searchsorted>::run;
     table.random_uniform = Counted<random_uniform>::run;
     table.random_normal = Counted<random_normal>::run;
+    table.flat = flat_kernels;
     return table;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/cpu/dispatch.h"
 #include "core/cpu/loops/flat.h"
 #include "core/parallel.h"
 #include "core/tensor.h"
@@ -26,18 +27,17 @@ namespace {
 // Chunks are the unit of the fixed order of summation: this number is part of the results' bits.
 constexpr int64_t grain = 16384;
 
-const FlatLoops& loops() {
+const FlatLoops& flat_loops() {
+    switch (simd_level()) {
 #if defined(__x86_64__)
-    static const FlatLoops& chosen =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-            ? avx512::flat_loops
-        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2::flat_loops
-                                                                          : baseline::flat_loops;
-    return chosen;
-#else
-    return baseline::flat_loops;
+        case SimdLevel::avx512:
+            return avx512::flat_loops;
+        case SimdLevel::avx2:
+            return avx2::flat_loops;
 #endif
+        default:
+            return baseline::flat_loops;
+    }
 }
 
 FlatType type_of(const Tensor& tensor) {
@@ -51,7 +51,7 @@ std::byte* at(const Tensor& tensor, int64_t index) {
 
 void sgd(const Tensor& parameters, const Tensor& velocity, const Tensor& gradient,
          const SgdArguments& arguments) {
-    const auto loop = loops().sgd[type_of(parameters)];
+    const auto loop = flat_loops().sgd[type_of(parameters)];
     parallel_for(parameters.elements(), grain, [&](int64_t begin, int64_t end) {
         loop(at(parameters, begin), velocity.defined() ? at(velocity, begin) : nullptr,
              at(gradient, begin), end - begin, arguments);
@@ -60,7 +60,7 @@ void sgd(const Tensor& parameters, const Tensor& velocity, const Tensor& gradien
 
 void adam(const Tensor& parameters, const Tensor& first_moment, const Tensor& second_moment,
           const Tensor& gradient, const AdamArguments& arguments) {
-    const auto loop = loops().adam[type_of(parameters)];
+    const auto loop = flat_loops().adam[type_of(parameters)];
     // 1 - beta^step without cancellation when beta is close to 1.
     const double step = static_cast<double>(arguments.step);
     const double correction1 = -std::expm1(step * std::log(arguments.beta1));
@@ -85,24 +85,24 @@ double sum_of_chunks(int64_t count, F&& chunk_sum) {
 }
 
 double dot(const Tensor& a, const Tensor& b) {
-    const auto loop = loops().dot[type_of(a)][type_of(b)];
+    const auto loop = flat_loops().dot[type_of(a)][type_of(b)];
     return sum_of_chunks(a.elements(), [&](int64_t begin, int64_t end) {
         return loop(at(a, begin), at(b, begin), end - begin);
     });
 }
 
 double sum_of_magnitudes(const Tensor& a) {
-    const auto loop = loops().sum_of_magnitudes[type_of(a)];
+    const auto loop = flat_loops().sum_of_magnitudes[type_of(a)];
     return sum_of_chunks(
         a.elements(), [&](int64_t begin, int64_t end) { return loop(at(a, begin), end - begin); });
 }
 
 double largest_magnitude(const Tensor& a) {
-    return loops().largest_magnitude[type_of(a)](at(a, 0), a.elements());
+    return flat_loops().largest_magnitude[type_of(a)](at(a, 0), a.elements());
 }
 
 void combine(const Tensor& out, double alpha, const Tensor& a, double beta, const Tensor& b) {
-    const auto loop = loops().combine[type_of(out)][type_of(a)][type_of(b)];
+    const auto loop = flat_loops().combine[type_of(out)][type_of(a)][type_of(b)];
     parallel_for(out.elements(), grain, [&](int64_t begin, int64_t end) {
         loop(at(out, begin), alpha, at(a, begin), beta, at(b, begin), end - begin);
     });
