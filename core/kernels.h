@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/activation.h"
+#include "core/exponential_features.h"
 #include "core/flat_kernels.h"
 #include "core/random.h"
 #include "core/scalar.h"
@@ -16,6 +17,11 @@
 namespace ralimp {
 
 enum class Reduction { sum, maximum, minimum };
+
+// Of exponential features: `out` is given, the others are computed where they are defined.
+struct FeatureGradientTensors {
+    Tensor out, p, n, table;
+};
 
 struct Kernels {
     using UnaryKernel = void (*)(const Tensor& out, const Tensor& in);
@@ -64,6 +70,14 @@ struct Kernels {
     // in_gradient = (∂out/∂in)ᵀ out_gradient; all four contiguous and of one shape.
     void (*activation_backward)(const ActivationProgram& program, const Tensor& in_gradient,
                                 const Tensor& in, const Tensor& out_gradient);
+
+    // Exponential features; shapes as in autograd/exponential_features.h, all contiguous, n may be
+    // undefined.
+    void (*features_forward)(const FeatureProgram& program, const Tensor& out, const Tensor& p,
+                             const Tensor& n, const Tensor& blocks, const Tensor& table);
+    void (*features_backward)(const FeatureProgram& program,
+                              const FeatureGradientTensors& gradients, const Tensor& p,
+                              const Tensor& n, const Tensor& blocks, const Tensor& table);
 
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);

@@ -113,6 +113,10 @@ Kernels make_kernels() {
     table.cumulative_product = Counted<cumulative_product>::run;
     table.argsort = Counted<argsort>::run;
     table.searchsorted = Counted<searchsorted>::run;
+    table.activation_forward = Counted<activation_forward>::run;
+    table.activation_backward = Counted<activation_backward>::run;
+    table.features_forward = Counted<features_forward>::run;
+    table.features_backward = Counted<features_backward>::run;
     table.random_uniform = Counted<random_uniform>::run;
     table.random_normal = Counted<random_normal>::run;
     table.flat = flat_kernels;

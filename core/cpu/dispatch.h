@@ -51,6 +51,13 @@ void cumulative_sum(const Tensor& out, const Tensor& in, int axis, bool reversed
 void cumulative_product(const Tensor& out, const Tensor& in, int axis);
 void argsort(const Tensor& out, const Tensor& in, int axis, bool descending);
 void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right);
+void activation_forward(const ActivationProgram& program, const Tensor& out, const Tensor& in);
+void activation_backward(const ActivationProgram& program, const Tensor& in_gradient,
+                         const Tensor& in, const Tensor& out_gradient);
+void features_forward(const FeatureProgram& program, const Tensor& out, const Tensor& p,
+                      const Tensor& n, const Tensor& blocks, const Tensor& table);
+void features_backward(const FeatureProgram& program, const FeatureGradientTensors& gradients,
+                       const Tensor& p, const Tensor& n, const Tensor& blocks, const Tensor& table);
 void random_uniform(const Tensor& out, const RandomKey& key, uint64_t first);
 void random_normal(const Tensor& out, const RandomKey& key, uint64_t first);
 

@@ -5,6 +5,8 @@
 #pragma once
 #include <cstdint>
 
+#include "core/activation.h"
+#include "core/exponential_features.h"
 #include "core/scalar.h"
 
 namespace ralimp::cpu {
@@ -20,6 +22,25 @@ struct Stride {
 // A reduction of more elements than this is a reduction of the results of chunks of this size. The
 // order inside a chunk is fixed as well: see loops/reduce.cpp.
 constexpr int64_t reduction_chunk = 8192;
+
+// Exponential features (core/exponential_features.h) of `points` points, with every derivative
+// channel; channels of p, n and out are `points` rows apart.
+template <class T>
+struct FeatureArguments {
+    const FeatureProgram* program;
+    const T* p;      // [channels, points, projections]
+    const T* n;      // [channels, points], or null
+    const T* table;  // [feature_table::rows, features]
+    const FeatureBlock* blocks;
+    int64_t block_count, points, projections, features;
+    int64_t padded_features;  // features, rounded up to a whole number of packs
+};
+template <class T>
+struct FeatureGradients {
+    const T* out;  // [channels, points, features]
+    // Null where not wanted. p and n are written, table is added to.
+    T *p, *n, *table;
+};
 
 // Loops over elements of type T. A null pointer: the operation does not exist for the type.
 template <class T>
@@ -39,6 +60,16 @@ struct TypedLoops {
     // Conversion from this type, indexed by the DType of the target (float32 … uint8): to whole
     // numbers toward zero, to the nearest end of the range outside it, NaN to 0.
     void (*convert[5])(Extent, void* out, Stride, const T* in, Stride);
+    // `count` points of channels that are `stride` elements apart; see core/activation.h.
+    void (*activation_forward)(const ActivationProgram&, T* out, const T* in, int64_t stride,
+                               int64_t count);
+    void (*activation_backward)(const ActivationProgram&, T* in_gradient, const T* in,
+                                const T* out_gradient, int64_t stride, int64_t count);
+    // Points begin … end-1. scratch: zeros, one row of padded_features per channel; backward: two.
+    void (*features_forward)(const FeatureArguments<T>&, T* out, T* scratch, int64_t begin,
+                             int64_t end);
+    void (*features_backward)(const FeatureArguments<T>&, const FeatureGradients<T>&, T* scratch,
+                              int64_t begin, int64_t end);
 };
 
 struct Loops {

@@ -9,5 +9,7 @@ void add_binary(Loops& loops);
 void add_compare(Loops& loops);
 void add_reduce(Loops& loops);
 void add_convert(Loops& loops);
+void add_activation(Loops& loops);
+void add_exponential_features(Loops& loops);
 
 }  // namespace ralimp::cpu::SIMD_LEVEL

@@ -1,0 +1,76 @@
+// Exponential features: splits the points into chunks of fixed size; sums over points are made
+// chunk by chunk and then in the order of the chunks.
+#include "core/exponential_features.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/cpu/dispatch.h"
+#include "core/parallel.h"
+
+namespace ralimp::cpu {
+namespace {
+
+// Packs of a scratch row may reach beyond its last feature.
+constexpr int64_t padding = 16;
+
+template <class T>
+FeatureArguments<T> arguments(const FeatureProgram& program, const Tensor& p, const Tensor& n,
+                              const Tensor& blocks, const Tensor& table) {
+    FeatureArguments<T> a;
+    a.program = &program;
+    a.p = p.data<T>();
+    a.n = n.defined() ? n.data<T>() : nullptr;
+    a.table = table.data<T>();
+    a.blocks = reinterpret_cast<const FeatureBlock*>(blocks.data<int32_t>());
+    a.block_count = blocks.size(0);
+    a.points = p.size(1);
+    a.projections = p.size(2);
+    a.features = table.size(1);
+    a.padded_features = (a.features + padding - 1) / padding * padding;
+    return a;
+}
+
+int64_t points_per_chunk(const Tensor& table) {
+    return std::clamp<int64_t>(65536 / std::max<int64_t>(table.size(1), 1), 16, 1024);
+}
+
+}  // namespace
+
+void features_forward(const FeatureProgram& program, const Tensor& out, const Tensor& p,
+                      const Tensor& n, const Tensor& blocks, const Tensor& table) {
+    dispatch_floating("exponential_features", p.dtype(), [&]<class T>(T) {
+        const FeatureArguments<T> a = arguments<T>(program, p, n, blocks, table);
+        parallel_for(a.points, points_per_chunk(table), [&](int64_t begin, int64_t end) {
+            std::vector<T> scratch(program.composition.channels * a.padded_features);
+            loops_of<T>().features_forward(a, out.data<T>(), scratch.data(), begin, end);
+        });
+    });
+}
+
+void features_backward(const FeatureProgram& program, const FeatureGradientTensors& gradients,
+                       const Tensor& p, const Tensor& n, const Tensor& blocks,
+                       const Tensor& table) {
+    dispatch_floating("exponential_features", p.dtype(), [&]<class T>(T) {
+        const FeatureArguments<T> a = arguments<T>(program, p, n, blocks, table);
+        const int64_t chunk = points_per_chunk(table), chunks = (a.points + chunk - 1) / chunk;
+        const int64_t table_size = gradients.table.defined() ? table.elements() : 0;
+        std::vector<T> partial(static_cast<std::size_t>(chunks * table_size));
+        parallel_for(a.points, chunk, [&](int64_t begin, int64_t end) {
+            std::vector<T> scratch(2 * program.composition.channels * a.padded_features);
+            FeatureGradients<T> pointers;
+            pointers.out = gradients.out.data<T>();
+            pointers.p = gradients.p.defined() ? gradients.p.data<T>() : nullptr;
+            pointers.n = gradients.n.defined() ? gradients.n.data<T>() : nullptr;
+            pointers.table = table_size > 0 ? partial.data() + begin / chunk * table_size : nullptr;
+            loops_of<T>().features_backward(a, pointers, scratch.data(), begin, end);
+        });
+        for (int64_t i = 0; i < table_size; ++i) {
+            double total = 0;
+            for (int64_t c = 0; c < chunks; ++c) total += partial[c * table_size + i];
+            gradients.table.data<T>()[i] = static_cast<T>(total);
+        }
+    });
+}
+
+}  // namespace ralimp::cpu

@@ -1,0 +1,288 @@
+// Taylor mode against nested reverse mode, and the fused kernels against their references.
+#include "autograd/jet.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/exponential_features.h"
+#include "autograd/operations.h"
+#include "core/kernels.h"
+#include "core/parallel.h"
+
+namespace ralimp {
+namespace {
+
+Tensor normal(const Shape& shape, uint32_t step, double deviation = 1,
+              DType dtype = DType::float64) {
+    return random_normal(shape, {7, RandomStream::user, step}, dtype, 0, deviation);
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+    EXPECT_EQ(to_string(a.shape()), to_string(b.shape()));
+    const std::vector<double> x = a.to_doubles(), y = b.to_doubles();
+    double largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        largest = std::max(largest, std::abs(x[i] - y[i]) / (1 + std::abs(y[i])));
+    return largest;
+}
+
+// Activations that are smooth on the whole axis; the others need positive or nonzero arguments.
+const std::vector<Activation> smooth = {
+    Activation::identity, Activation::tanh, Activation::sin,  Activation::cos,
+    Activation::sinh,     Activation::cosh, Activation::exp,  Activation::sigmoid,
+    Activation::softplus, Activation::silu, Activation::gelu, Activation::gelu_tanh,
+    Activation::gaussian};
+
+struct SmallNetwork {
+    Tensor w0 = requires_grad(normal({5, 3}, 1)), b0 = requires_grad(normal({5}, 2));
+    Tensor w1 = requires_grad(normal({4, 5}, 3, 0.5)), b1 = requires_grad(normal({4}, 4));
+    Tensor w2 = requires_grad(normal({2, 4}, 5)), b2;
+    Tensors parameters() const { return {w0, b0, w1, b1, w2}; }
+
+    Jet forward(const Jet& x, Activation f) const {
+        return linear(apply(f, linear(apply(f, linear(x, w0, b0), 0.7), w1, b1)), w2, b2);
+    }
+};
+
+TEST(Jet, AgreesWithNestedReverseModeForEveryDerivative) {
+    const SmallNetwork network;
+    const Tensor points = requires_grad(normal({6, 3}, 10, 0.5));
+    const std::vector<std::vector<int>> derivatives = {
+        {0}, {1}, {2}, {0, 0}, {0, 1}, {1, 2}, {2, 2}, {0, 0, 0}, {0, 0, 1}, {0, 1, 2}, {2, 1, 1}};
+    const auto plan = JetPlan::make(derivatives, {0, 1, 2});
+    for (const Activation f : smooth) {
+        SCOPED_TRACE(name_of(f));
+        const Jet u = network.forward(Jet::input(points, plan), f);
+        // The plain-operation reference of the activation, so that the fused kernel is not compared
+        // with itself.
+        const auto plain = [&](const Tensor& x, double scale) {
+            return activation_derivative(f, 0, x * scale);
+        };
+        const Tensor h0 = plain(matmul(points, transpose(network.w0)) + network.b0, 0.7);
+        const Tensor h1 = plain(matmul(h0, transpose(network.w1)) + network.b1, 1);
+        const Tensor value = matmul(h1, transpose(network.w2));
+        EXPECT_LT(largest_difference(u.value(), value), 1e-13);
+        for (int output = 0; output < 2; ++output) {
+            const auto column = [&](const Tensor& x) { return slice(x, 1, output, output + 1); };
+            Tensor laplacian;
+            for (const auto& axes : derivatives) {
+                Tensor derivative = column(value);
+                for (int axis : axes)
+                    derivative = slice(grad(derivative, points, true), 1, axis, axis + 1);
+                EXPECT_LT(largest_difference(column(u.derivative(axes)), derivative), 1e-10)
+                    << "order " << axes.size();
+            }
+            for (int axis = 0; axis < 3; ++axis) {
+                Tensor second = column(value);
+                for (int i = 0; i < 2; ++i)
+                    second = slice(grad(second, points, true), 1, axis, axis + 1);
+                laplacian = laplacian.defined() ? laplacian + second : second;
+            }
+            EXPECT_LT(largest_difference(column(u.laplacian()), laplacian), 1e-10);
+        }
+    }
+}
+
+TEST(Jet, GradientsOfDerivativesAgreeWithNestedReverseMode) {
+    const SmallNetwork network;
+    const Tensor points = requires_grad(normal({7, 3}, 11, 0.5));
+    const auto plan = JetPlan::make({{0}, {1, 1}, {0, 1, 2}});
+    const Jet u = network.forward(Jet::input(points, plan), Activation::tanh);
+    const Tensor loss = mean(
+        square(u.derivative({1, 1}) + u.value() * u.derivative({0}) - u.derivative({0, 1, 2})));
+    const auto derivative = [&](Tensor y, std::vector<int> axes) {
+        for (int axis : axes) y = slice(grad(y, points, true), 1, axis, axis + 1);
+        return y;
+    };
+    const Tensor h0 = tanh((matmul(points, transpose(network.w0)) + network.b0) * 0.7);
+    const Tensor h1 = tanh(matmul(h0, transpose(network.w1)) + network.b1);
+    const Tensor value = matmul(h1, transpose(network.w2));
+    Tensors columns;
+    for (int output = 0; output < 2; ++output) {
+        const Tensor y = slice(value, 1, output, output + 1);
+        columns.push_back(derivative(y, {1, 1}) + y * derivative(y, {0}) -
+                          derivative(y, {0, 1, 2}));
+    }
+    const Tensor nested = mean(square(concatenate(columns, 1)));
+    EXPECT_NEAR(loss.item(), nested.item(), 1e-12 * nested.item());
+    const Tensors a = grad({loss}, network.parameters()), b = grad({nested}, network.parameters());
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LT(largest_difference(a[i], b[i]), 1e-11);
+}
+
+// Value, gradient and second gradient of the fused activation equal those of its reference.
+TEST(Jet, FusedActivationAgreesWithItsReference) {
+    const auto plan = JetPlan::make({{0, 0, 0}, {0, 1}, {1, 1, 0}}, {0, 1});
+    for (std::size_t i = 0; i < activation::Activations::size; ++i) {
+        const Activation f = static_cast<Activation>(i);
+        SCOPED_TRACE(name_of(f));
+        for (const int64_t columns : {1, 5, 700}) {
+            const ActivationProgram program = plan->composition(f, 1.3);
+            Tensor start = normal({plan->channels(), 2, columns}, 20);
+            // Away from 0: where relu bends, and where the reciprocal, root and logarithm end.
+            slice(start, 0, 0, 1).copy_from(abs(slice(start, 0, 0, 1)) + 0.3);
+            const Tensor x = requires_grad(start);
+            const Tensor weights = normal(x.shape(), 21), direction = normal(x.shape(), 22);
+            const Tensor fused = apply(f, Jet(x, plan), 1.3).channels();
+            const Tensor reference = activation_reference(program, x);
+            EXPECT_LT(largest_difference(fused, reference), 1e-12);
+            const Tensor fused_gradient = grad({fused}, {x}, {weights})[0];
+            const Tensor reference_gradient = grad({reference}, {x}, {weights}, true)[0];
+            EXPECT_LT(largest_difference(fused_gradient, reference_gradient), 1e-11);
+            const Tensor connected = grad({fused}, {x}, {weights}, true)[0];
+            EXPECT_LT(largest_difference(grad({connected}, {x}, {direction})[0],
+                                         grad({reference_gradient}, {x}, {direction})[0]),
+                      1e-11);
+        }
+    }
+}
+
+TEST(Jet, FusedActivationInFloat32StaysNearFloat64) {
+    const auto plan = JetPlan::make({{0}, {1}, {0, 0}});
+    for (const Activation f : smooth) {
+        const Tensor x = normal({plan->channels(), 33, 7}, 30);
+        const Tensor single = requires_grad(to(x, DType::float32)), twice = requires_grad(x);
+        const Tensor a = apply(f, Jet(single, plan)).channels(),
+                     b = apply(f, Jet(twice, plan)).channels();
+        EXPECT_LT(largest_difference(a, b), 2e-6) << name_of(f);
+        EXPECT_LT(largest_difference(grad(sum(a), single), grad(sum(b), twice)), 1e-5)
+            << name_of(f);
+    }
+}
+
+TEST(Jet, ProductsFollowTheProductRule) {
+    const auto plan = JetPlan::make({{0, 0, 1}, {1, 1}}, {0, 1});
+    const Tensor points = requires_grad(normal({5, 2}, 40));
+    const Jet x = Jet::input(points, plan);
+    const Jet f = apply(Activation::sin, linear(x, normal({3, 2}, 41), Tensor()));
+    const Jet g = apply(Activation::exp, linear(x, normal({3, 2}, 42, 0.5), Tensor()));
+    const Jet h = sum_features(f * g - square(f) * 0.5 + normal({3}, 43));
+    const auto derivative = [&](std::vector<int> axes) {
+        Tensor y = h.value();
+        // The value channel is an ordinary function of the points.
+        for (int axis : axes) y = slice(grad(y, points, true), 1, axis, axis + 1);
+        return y;
+    };
+    EXPECT_LT(largest_difference(h.derivative({0, 0, 1}), derivative({0, 0, 1})), 1e-10);
+    EXPECT_LT(largest_difference(h.derivative({1, 0}), derivative({0, 1})), 1e-11);
+    EXPECT_LT(largest_difference(h.laplacian(), derivative({0, 0}) + derivative({1, 1})), 1e-11);
+}
+
+TEST(Jet, PlanRefusesWhatItCannotCarry) {
+    EXPECT_THROW(JetPlan::make({{0, 0, 0, 0}}), Error);
+    EXPECT_THROW(JetPlan::make({{-1}}), Error);
+    const auto plan = JetPlan::make({{0}});
+    EXPECT_THROW(plan->channel({1}), Error);
+    EXPECT_THROW(plan->laplacian_channel(), Error);
+    EXPECT_THROW(Jet::input(Tensor::zeros({3}), plan), Error);
+    EXPECT_THROW(Jet::input(Tensor::zeros({3, 1}), JetPlan::make({{1}})), Error);
+    EXPECT_THROW(Jet(Tensor::zeros({3, 2, 1}), plan), Error);
+    EXPECT_THROW(linear(Tensor::zeros({4, 3}), Tensor::zeros({2, 5}), Tensor()), Error);
+    EXPECT_THROW(activation_from_name("tanhh"), Error);
+}
+
+// The cost of a second derivative must not grow with unused ones: channels and terms are counted.
+TEST(Jet, PlansAreSmall) {
+    EXPECT_EQ(JetPlan::make({{0}, {1}, {0, 0}})->channels(), 4);
+    EXPECT_EQ(JetPlan::make({{0}, {1}, {0, 0}})->composition(Activation::tanh, 1).term_count, 4);
+    EXPECT_EQ(JetPlan::make({{0, 0, 0}})->channels(), 4);
+    EXPECT_EQ(JetPlan::make({}, {0, 1, 2})->channels(), 5);
+}
+
+struct FeatureCase {
+    bool oscillating, with_norms;
+    int64_t points;
+};
+
+class ExponentialFeatures : public testing::TestWithParam<FeatureCase> {
+protected:
+    // Two frequencies of 5 projections each, the second block reading the same projections, and one
+    // apart.
+    static constexpr int64_t projections = 9, features = 14;
+    Tensor blocks = feature_blocks({{0, 0, 5}, {5, 0, 5}, {10, 5, 4}}, features, projections);
+    Tensor table(DType dtype) const {
+        Tensor t = normal({feature_table::rows, features}, 50, 0.5, dtype);
+        if (!GetParam().oscillating)
+            for (int row :
+                 {feature_table::rotation, feature_table::norm_rotation, feature_table::sine})
+                slice(t, 0, row, row + 1).fill(0);
+        return t;
+    }
+};
+
+TEST_P(ExponentialFeatures, AgreeWithTheirReference) {
+    const auto plan = JetPlan::make({{0, 0, 0}, {0, 1}}, {0, 1});
+    const FeatureCase& c = GetParam();
+    const Tensor p = requires_grad(normal({plan->channels(), c.points, projections}, 51, 0.5));
+    const Tensor n = requires_grad(normal({plan->channels(), c.points, 1}, 52, 0.5));
+    const Tensor t = requires_grad(table(DType::float64));
+    const Jet norms(n, plan);
+    const FeatureProgram program{plan->composition(Activation::exp, 1), c.oscillating};
+    const Tensor fused = exponential_features(Jet(p, plan), c.with_norms ? &norms : nullptr, blocks,
+                                              t, c.oscillating)
+                             .channels();
+    const Tensor reference =
+        exponential_features_reference(program, p, c.with_norms ? n : Tensor(), blocks, t);
+    EXPECT_LT(largest_difference(fused, reference), 1e-12);
+    Tensors inputs{p, t};
+    if (c.with_norms) inputs.push_back(n);
+    const Tensor weights = normal(fused.shape(), 53);
+    const Tensors a = grad({fused}, inputs, {weights});
+    const Tensors b = grad({reference}, inputs, {weights}, true);
+    const Tensors connected = grad({fused}, inputs, {weights}, true);
+    // Rows of the table that the plain form does not read get no gradient from the fused pass.
+    const auto comparable = [&](const Tensor& x, std::size_t i) {
+        return i == 1 && !c.oscillating
+                   ? index_select(x, 0, Tensor::from(std::vector<int64_t>{0, 1, 4, 6}, {4}))
+                   : x;
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        EXPECT_LT(largest_difference(comparable(a[i], i), comparable(b[i], i)), 1e-11) << i;
+        EXPECT_LT(largest_difference(comparable(connected[i], i), comparable(b[i], i)), 1e-11) << i;
+    }
+    const Tensor direction = normal(p.shape(), 54);
+    EXPECT_LT(largest_difference(grad({connected[0]}, {p}, {direction})[0],
+                                 grad({b[0]}, {p}, {direction})[0]),
+              1e-10);
+}
+
+TEST_P(ExponentialFeatures, GiveTheSameBitsOnOneAndTwoThreads) {
+    const auto plan = JetPlan::make({{0, 0}});
+    const FeatureCase& c = GetParam();
+    const int64_t points = c.points * 400;
+    const Tensor p =
+        requires_grad(normal({plan->channels(), points, projections}, 55, 0.5, DType::float32));
+    const Tensor t = requires_grad(table(DType::float32));
+    std::vector<std::vector<float>> results;
+    const int before = thread_count();
+    for (const int threads : {1, 2, 2}) {
+        set_thread_count(threads);
+        const Tensor y =
+            exponential_features(Jet(p, plan), nullptr, blocks, t, c.oscillating).channels();
+        const Tensors g = grad({y}, {p, t});
+        std::vector<float> all = y.to_vector<float>();
+        for (const Tensor& part : g) {
+            const std::vector<float> values = part.to_vector<float>();
+            all.insert(all.end(), values.begin(), values.end());
+        }
+        results.push_back(all);
+    }
+    set_thread_count(before);
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(results[1], results[2]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, ExponentialFeatures,
+                         testing::Values(FeatureCase{true, true, 3}, FeatureCase{true, false, 3},
+                                         FeatureCase{false, true, 3},
+                                         FeatureCase{false, false, 1}));
+
+TEST(ExponentialFeatureBlocks, MustCoverTheFeatures) {
+    EXPECT_THROW(feature_blocks({{0, 0, 3}, {4, 0, 3}}, 7, 3), Error);
+    EXPECT_THROW(feature_blocks({{0, 0, 3}}, 4, 3), Error);
+    EXPECT_THROW(feature_blocks({{0, 2, 3}}, 3, 4), Error);
+    EXPECT_THROW(feature_blocks({{0, 0, 0}}, 0, 4), Error);
+}
+
+}  // namespace
+}  // namespace ralimp
