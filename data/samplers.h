@@ -4,18 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/box.h"
 #include "core/random.h"
 #include "core/tensor.h"
 
 namespace ralimp {
-
-// The product of the intervals [lower_k, upper_k]; an interval of length 0 is allowed (a side).
-struct Box {
-    std::vector<double> lower;
-    std::vector<double> upper;
-
-    int64_t dims() const { return static_cast<int64_t>(lower.size()); }
-};
 
 // Independent uniform points. Returns [count, dims] float64.
 Tensor uniform_points(const RandomKey& key, const Box& box, int64_t count);

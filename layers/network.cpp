@@ -5,11 +5,11 @@
 
 namespace ralimp {
 
-std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const InputBox& box, int64_t outputs,
+std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
                                   DType dtype, uint64_t seed) {
-    const int64_t inputs = static_cast<int64_t>(box.low.size());
+    const int64_t inputs = box.dims();
     std::vector<std::unique_ptr<Layer>> layers;
-    if (config.scale_inputs) layers.push_back(std::make_unique<Scaling>(box.low, box.high, dtype));
+    if (config.scale_inputs) layers.push_back(std::make_unique<Scaling>(box, dtype));
     uint32_t layer = 0;
     const auto next_start = [&](Initialization initialization, double omega) {
         return LinearStart{initialization, omega, {seed, RandomStream::parameters, layer++}};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/box.h"
 #include "layers/hidden.h"
 #include "layers/mlp.h"
 
@@ -34,13 +35,8 @@ struct NetworkConfig {
     }
 };
 
-// The box that inputs come from; each vector has one entry per input axis.
-struct InputBox {
-    std::vector<double> low, high;
-};
-
 // All random starts follow from the seed.
-std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const InputBox& box, int64_t outputs,
+std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
                                   DType dtype, uint64_t seed);
 
 }  // namespace ralimp

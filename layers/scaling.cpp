@@ -2,15 +2,14 @@
 
 namespace ralimp {
 
-Scaling::Scaling(const std::vector<double>& low, const std::vector<double>& high, DType dtype) {
-    check(low.size() == high.size(), "scaling: {} lower and {} upper ends", low.size(),
-          high.size());
-    const int64_t axes = static_cast<int64_t>(low.size());
+Scaling::Scaling(const Box& box, DType dtype) {
+    const int64_t axes = box.dims();
     std::vector<double> factor, shift;
-    for (std::size_t i = 0; i < low.size(); ++i) {
-        check(low[i] < high[i], "scaling: axis {} runs from {} to {}", i, low[i], high[i]);
-        factor.push_back(2 / (high[i] - low[i]));
-        shift.push_back(-(high[i] + low[i]) / (high[i] - low[i]));
+    for (int64_t i = 0; i < axes; ++i) {
+        const double low = box.lower[i], high = box.upper[i];
+        check(low < high, "scaling: axis {} runs from {} to {}", i, low, high);
+        factor.push_back(2 / (high - low));
+        shift.push_back(-(high + low) / (high - low));
     }
     factor_ = Tensor::empty({axes}, dtype);
     factor_.copy_from(Tensor::from(factor, {axes}));

@@ -1,15 +1,14 @@
 // Maps a box of inputs to [-1, 1] on every axis: a fixed first layer.
 #pragma once
-#include <vector>
-
+#include "core/box.h"
 #include "layers/layer.h"
 
 namespace ralimp {
 
 class Scaling : public Layer {
 public:
-    // low and high: the ends of the box, one per axis, low < high.
-    Scaling(const std::vector<double>& low, const std::vector<double>& high, DType dtype);
+    // Every axis of the box must have a length.
+    Scaling(const Box& box, DType dtype);
 
     using Layer::forward;
     Jet forward(const Jet& x) const override { return x * factor_ + shift_; }

@@ -1,0 +1,46 @@
+// What a training task supplies to the one training loop: a model, a loss, an evaluation, pictures.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "layers/layer.h"
+
+namespace ralimp {
+
+// The loss of one batch and the terms it is the weighted sum of; scalars of shape [].
+struct Loss {
+    Tensor total;
+    std::vector<std::pair<std::string, Tensor>> terms;  // unweighted
+};
+
+// Named figures in the order they are to be printed, such as {"relative_l2", 6.7e-4}.
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+class Task {
+public:
+    virtual ~Task() = default;
+
+    // "pinn", "siren": the kind in the config.
+    virtual std::string kind() const = 0;
+    virtual Layer& model() = 0;
+    // Inputs the model will see, [rows, inputs], for layers that start from data.
+    virtual Tensor calibration_batch() const = 0;
+
+    // Chooses the data of a step: a pure function of the seed and this number.
+    virtual void set_batch(int64_t sample_step) = 0;
+    // The loss of the chosen batch at the model's present parameters.
+    virtual Loss loss() = 0;
+
+    // Figures of the present model. Calls throw_if_interrupted() (signals.h) between pieces of
+    // work.
+    virtual Metrics evaluate() = 0;
+    // The figure that says which checkpoint is the best one, and whether larger is better.
+    virtual std::string main_metric() const = 0;
+    virtual bool larger_is_better() const = 0;
+    // Writes pictures of the present model into the folder and returns their names.
+    virtual std::vector<std::string> draw(const std::filesystem::path& folder) = 0;
+};
+
+}  // namespace ralimp
