@@ -27,14 +27,19 @@ class Search {
 public:
     Search(const LinePoint& start, const LineSearchLimits& limits,
            const std::function<LinePoint(double)>& evaluate)
-        : start_(start), limits_(limits), evaluate_(evaluate), low_(start) {}
+        : start_(start),
+          limits_(limits),
+          evaluate_(evaluate),
+          lowest_(start),
+          low_(start),
+          high_(start) {}
 
     LineSearchResult run(double first_step) {
         if (!bracket(first_step)) zoom();
         if (result_.outcome != LineSearchOutcome::strong_wolfe) {
-            const bool is_lower = low_.loss < start_.loss;
+            const bool is_lower = lowest_.loss < start_.loss;
             result_.outcome = is_lower ? LineSearchOutcome::lower : LineSearchOutcome::failed;
-            result_.best = is_lower ? low_ : start_;
+            result_.best = lowest_;
         }
         return result_;
     }
@@ -52,13 +57,15 @@ private:
         ++result_.evaluations;
         LinePoint point = evaluate_(step);
         if (!point.is_finite()) ++result_.non_finite;
+        if (point.is_finite() && point.loss < lowest_.loss) lowest_ = point;
         return point;
     }
 
-    void set_bracket(const LinePoint& a, const LinePoint& b) {
-        const bool b_is_low = b.is_finite() && b.loss < a.loss;
-        low_ = b_is_low ? b : a;
-        high_ = b_is_low ? a : b;
+    // low_ is always a point of sufficient decrease, the lowest of them; its slope points to high_.
+    bool bracket_between(const LinePoint& low, const LinePoint& high) {
+        low_ = low;
+        high_ = high;
+        return false;
     }
 
     bool accept(const LinePoint& point) {
@@ -75,24 +82,18 @@ private:
             LinePoint trial = evaluate(step);
             const bool rises =
                 result_.evaluations > 1 && trial.is_finite() && trial.loss >= previous.loss;
-            if (!trial.is_finite() || !decreases(trial) || rises) {
-                set_bracket(previous, trial);
-                return false;
-            }
+            if (!trial.is_finite() || !decreases(trial) || rises)
+                return bracket_between(previous, trial);
             if (is_flat(trial)) return accept(trial);
-            if (trial.slope >= 0) {
-                set_bracket(previous, trial);
-                return false;
-            }
+            if (trial.slope >= 0) return bracket_between(trial, previous);
             step = cubic_minimizer(
                 previous, trial, trial.step + 0.01 * (trial.step - previous.step), 10 * trial.step);
             previous = std::move(trial);
-            low_ = previous;
         }
         return true;
     }
 
-    // Algorithm 3.6: low_ has the lowest loss so far, and its slope points towards high_.
+    // Algorithm 3.6.
     void zoom() {
         bool was_near_end = false;
         while (may_evaluate()) {
@@ -100,7 +101,7 @@ private:
             if (step == low_.step || step == high_.step) return;  // no number lies between
             const LinePoint trial = evaluate(step);
             if (!trial.is_finite() || !decreases(trial) || trial.loss >= low_.loss) {
-                set_bracket(low_, trial);
+                high_ = trial;
                 continue;
             }
             if (is_flat(trial)) {
@@ -134,6 +135,7 @@ private:
     const LinePoint& start_;
     const LineSearchLimits& limits_;
     const std::function<LinePoint(double)>& evaluate_;
+    LinePoint lowest_;  // of all finite points seen
     LinePoint low_, high_;
     LineSearchResult result_;
 };

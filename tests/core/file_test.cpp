@@ -40,15 +40,15 @@ TEST_F(File, ReadingSaysWhatIsWrong) {
     EXPECT_EQ(code, ExitCode::bad_input);
     EXPECT_EQ(text, path("missing") + ": cannot be read: No such file or directory");
 
-    EXPECT_EQ(error_of([&] { read_file(folder_.path()); }).second,
+    EXPECT_EQ(error_of([&] { read_file(folder_.path()); }).text,
               folder_.path() + ": is a folder, not a file");
     ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-    EXPECT_EQ(error_of([&] { read_file(path("pipe")); }).second,
+    EXPECT_EQ(error_of([&] { read_file(path("pipe")); }).text,
               path("pipe") + ": is a device or a pipe, not a file");
 
     write_file(path("large"), ramp(100));
     EXPECT_EQ(read_file(path("large"), 100).size(), 100u);
-    EXPECT_EQ(error_of([&] { read_file(path("large"), 99); }).second,
+    EXPECT_EQ(error_of([&] { read_file(path("large"), 99); }).text,
               path("large") + ": has 100 bytes, more than the 99 that are accepted");
 }
 
@@ -58,9 +58,9 @@ TEST_F(File, WritingWhereNothingCanBeWritten) {
     EXPECT_EQ(text, path("none/a") + ": cannot be written: No such file or directory");
 
     write_file(path("plain"), ramp(3));
-    EXPECT_EQ(error_of([&] { write_file(path("plain/a"), ramp(3)); }).first, ExitCode::io);
-    EXPECT_EQ(error_of([&] { write_file(folder_.path(), ramp(3)); }).first, ExitCode::io);
-    EXPECT_EQ(error_of([&] { write_file("/dev/null", ramp(3)); }).first, ExitCode::io);
+    EXPECT_EQ(error_of([&] { write_file(path("plain/a"), ramp(3)); }).code, ExitCode::io);
+    EXPECT_EQ(error_of([&] { write_file(folder_.path(), ramp(3)); }).code, ExitCode::io);
+    EXPECT_EQ(error_of([&] { write_file("/dev/null", ramp(3)); }).code, ExitCode::io);
     EXPECT_TRUE(fs::is_character_file("/dev/null"));
     EXPECT_EQ(folder_.entries(), 1);
 }
