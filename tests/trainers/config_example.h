@@ -4,7 +4,6 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tests/trainers/temporary_folder.h"
 #include "trainers/config.h"
 
 namespace ralimp::config_example {
@@ -145,28 +145,5 @@ inline std::string error_of_text(const std::string& text,
                                  const std::vector<std::string>& overrides = {}) {
     return error_of([&] { read(text, overrides); });
 }
-
-// A fresh folder, removed at the end of the test.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "ralimp-XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path write(const std::string& name, const std::string& text) const {
-        const std::filesystem::path file = path_ / name;
-        std::filesystem::create_directories(file.parent_path());
-        std::ofstream(file, std::ios::binary) << text;
-        return file;
-    }
-
-private:
-    std::filesystem::path path_;
-};
 
 }  // namespace ralimp::config_example
