@@ -1,41 +1,75 @@
 #include "trainers/signals.h"
 
-#include <csignal>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "core/error.h"
 
 namespace ralimp {
 namespace {
 
-volatile std::sig_atomic_t arrived = 0;
-struct sigaction former_interrupt, former_terminate;
+constexpr int stopping[] = {SIGINT, SIGTERM};
+constexpr int ignored[] = {SIGPIPE, SIGXFSZ};
 
-// Only what is allowed in a handler: the second signal has the default action, which ends the
-// program.
-void note(int signal) {
-    arrived = signal;
-    std::signal(signal, SIG_DFL);
+std::atomic<int> received{0};
+std::atomic<bool> installed{false};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only touch these");
+
+void on_signal(int signal) {
+    int none = 0;
+    if (received.compare_exchange_strong(none, signal)) return;
+    // The second one: the default action, which ends the process when this handler returns.
+    const int error = errno;
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    sigaction(signal, &action, nullptr);
+    raise(signal);
+    errno = error;
 }
 
 }  // namespace
 
-SignalGuard::SignalGuard() {
-    arrived = 0;
+StopSignals::StopSignals() {
+    check(!installed.exchange(true), "signals: the handlers are installed already");
+    received = 0;
     struct sigaction action {};
-    action.sa_handler = note;
     sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;  // a write that is under way is finished
-    sigaction(SIGINT, &action, &former_interrupt);
-    sigaction(SIGTERM, &action, &former_terminate);
+    action.sa_flags = SA_RESTART;  // reads and writes under way go on
+    int saved = 0;
+    for (const int signal : stopping) {
+        action.sa_handler = on_signal;
+        sigaction(signal, &action, &former_[saved++]);
+        // Started in the background by a shell that ignores it (nohup, &): that stays so.
+        if (former_[saved - 1].sa_handler == SIG_IGN)
+            sigaction(signal, &former_[saved - 1], nullptr);
+    }
+    for (const int signal : ignored) {
+        action.sa_handler = SIG_IGN;
+        sigaction(signal, &action, &former_[saved++]);
+    }
 }
 
-SignalGuard::~SignalGuard() {
-    sigaction(SIGINT, &former_interrupt, nullptr);
-    sigaction(SIGTERM, &former_terminate, nullptr);
+StopSignals::~StopSignals() {
+    int saved = 0;
+    for (const int signal : stopping) sigaction(signal, &former_[saved++], nullptr);
+    for (const int signal : ignored) sigaction(signal, &former_[saved++], nullptr);
+    received = 0;
+    installed = false;
 }
 
-int interrupting_signal() { return arrived; }
+int stop_signal() { return received.load(std::memory_order_relaxed); }
 
-void throw_if_interrupted() {
-    if (arrived) throw Interrupted();
+const char* signal_name(int signal) {
+    switch (signal) {
+        case SIGINT:
+            return "SIGINT";
+        case SIGTERM:
+            return "SIGTERM";
+        default:
+            return "a signal";
+    }
 }
 
 }  // namespace ralimp

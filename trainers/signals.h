@@ -1,26 +1,29 @@
-// SIGINT and SIGTERM ask a run to save its state and end; a second one ends the program at once.
+// SIGINT and SIGTERM as a request to stop that every loop can ask for: training, evaluation,
+// rendering, saving. What is done about it is the loops' affair.
 #pragma once
-#include "core/error.h"
+#include <csignal>
 
 namespace ralimp {
 
-// Installs the handlers for its lifetime and puts the former ones back.
-class SignalGuard {
+// While one lives, the first SIGINT or SIGTERM is remembered; the second one ends the process at
+// once. SIGPIPE and SIGXFSZ are ignored, so that a closed pipe or a file limit is an error of the
+// call that met it. The former handlers come back at the end. Only one may live at a time.
+class StopSignals {
 public:
-    SignalGuard();
-    ~SignalGuard();
-    SignalGuard(const SignalGuard&) = delete;
-    SignalGuard& operator=(const SignalGuard&) = delete;
+    StopSignals();
+    ~StopSignals();
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+
+private:
+    struct sigaction former_[4];
 };
 
-// The number of the signal that arrived since the guard was installed, or 0.
-int interrupting_signal();
-
-// What work that can be cut short throws; the training loop catches it and saves.
-class Interrupted : public Error {
-public:
-    Interrupted() : Error("interrupted by a signal", ExitCode::interrupted) {}
-};
-void throw_if_interrupted();
+// The signal that was received, 0 when none was. Cheap; may be asked anywhere, also without a
+// StopSignals (then it is 0).
+int stop_signal();
+inline bool stop_requested() { return stop_signal() != 0; }
+// "SIGINT", "SIGTERM"
+const char* signal_name(int signal);
 
 }  // namespace ralimp

@@ -215,9 +215,7 @@ TEST(CheckpointFolder, SaysWhenTheFolderCannotBeWritten) {
                   (file / "checkpoints").string() + ": cannot be made: Not a directory");
     }
     fs::create_directory(folder.path() / "read_only");
-    fs::permissions(folder.path() / "read_only", fs::perms::owner_read | fs::perms::owner_exec |
-                                                     fs::perms::others_read |
-                                                     fs::perms::others_exec);
+    fs::permissions(folder.path() / "read_only", fs::perms{0555});
     fs::permissions(folder.path(), fs::perms::all);
     const int status = faults::in_child([&] {
         if (geteuid() == 0 && setuid(65534) != 0) _exit(1);  // permissions do not hold for root

@@ -1,0 +1,112 @@
+#include "trainers/log.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "core/error.h"
+
+namespace ralimp {
+namespace {
+
+constexpr double bar_interval = 0.1;                // seconds
+constexpr std::string_view clear_bar = "\r\x1b[K";  // to the begin of the line, erase it
+
+std::string bar_of(const Progress& progress, int columns) {
+    const double total = static_cast<double>(std::max<int64_t>(progress.total_steps, 1));
+    const double done = std::clamp(static_cast<double>(progress.step) / total, 0.0, 1.0);
+    constexpr int width = 20;
+    const int filled = static_cast<int>(done * width);
+    std::string text = fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  {}", "", filled, "", width - filled,
+                                   std::floor(done * 100), format_progress(progress));
+    // A line as wide as the terminal wraps on some of them.
+    const std::size_t room = static_cast<std::size_t>(std::max(columns - 1, 0));
+    if (text.size() > room) text.resize(room);
+    return text;
+}
+
+}  // namespace
+
+std::string format_number(double value) {
+    if (!std::isfinite(value)) return fmt::format("{}", value);
+    return fmt::format("{:.4g}", value);
+}
+
+std::string format_progress(const Progress& progress) {
+    std::string text = fmt::format("step {}/{}  loss {}", progress.step, progress.total_steps,
+                                   format_number(progress.loss));
+    std::string terms;
+    for (const auto& [name, value] : progress.terms)
+        terms += fmt::format("{}{} {}", terms.empty() ? "" : ", ", name, format_number(value));
+    if (!terms.empty()) text += fmt::format(" ({})", terms);
+    text += fmt::format("  lr {}", format_number(progress.learning_rate));
+    if (progress.steps_per_second && std::isfinite(*progress.steps_per_second))
+        text += fmt::format("  {} steps/s", format_number(*progress.steps_per_second));
+    return text + fmt::format("  eta {}", format_duration(progress.seconds_left));
+}
+
+Log::Output Log::standard_output() {
+    Output output;
+    output.descriptor = STDOUT_FILENO;
+    const char* terminal = std::getenv("TERM");
+    output.is_terminal =
+        ::isatty(STDOUT_FILENO) && !(terminal && std::string_view(terminal) == "dumb");
+    struct winsize size {};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        output.columns = size.ws_col;
+    return output;
+}
+
+Log::Log(const Output& output, Pace::Clock clock)
+    : output_(output),
+      clock_(std::move(clock)),
+      bar_time_(-std::numeric_limits<double>::infinity()) {}
+
+Log::~Log() { end_progress(); }
+
+void Log::open_file(const std::string& path) {
+    check(!file_, "log: a file is open already");
+    file_.emplace(path);
+    write_to_file(early_);
+    early_.clear();
+}
+
+void Log::write_to_file(std::string_view text) {
+    if (file_)
+        file_->append(text);
+    else
+        early_ += text;
+}
+
+void Log::write_line(const std::string& text) {
+    end_progress();
+    // Without a reader the run goes on: its folder has everything.
+    if (output_.descriptor >= 0) write_text(output_.descriptor, text + "\n");
+    write_to_file(text + "\n");
+}
+
+void Log::progress(const Progress& progress, bool say) {
+    if (say) {
+        const std::string text = format_progress(progress) + "\n";
+        if (!output_.is_terminal && output_.descriptor >= 0) write_text(output_.descriptor, text);
+        write_to_file(text);
+    }
+    const double now = clock_();
+    if (!output_.is_terminal || output_.descriptor < 0 || now - bar_time_ < bar_interval) return;
+    bar_time_ = now;
+    bar_shown_ = true;
+    write_text(output_.descriptor, std::string(clear_bar) + bar_of(progress, output_.columns));
+}
+
+void Log::end_progress() {
+    if (!bar_shown_) return;
+    bar_shown_ = false;
+    bar_time_ = -std::numeric_limits<double>::infinity();
+    write_text(output_.descriptor, clear_bar);
+}
+
+}  // namespace ralimp
