@@ -98,7 +98,7 @@ public:
     }
 
 private:
-    static constexpr Index points = 400;
+    static constexpr Index points = 200;
 
     MatrixXd columns(const VectorXd& nodes, bool sines) const {
         MatrixXd matrix(points + nodes.size(), nodes.size());
@@ -140,7 +140,7 @@ std::vector<double> optimized_nodes(int multiplicity, double reach,
             VectorXd start = size * spacing * shape;
             // Shrunk as a whole below the limit, so that no two start on it together.
             if (start.maxCoeff() > largest) start *= largest / start.maxCoeff();
-            const VectorXd nodes = levenberg_marquardt(problem, start, 100);
+            const VectorXd nodes = levenberg_marquardt(problem, start, 40);
             const double cost = fit.cost(nodes);
             if (cost < least) {
                 least = cost;
@@ -148,7 +148,7 @@ std::vector<double> optimized_nodes(int multiplicity, double reach,
             }
         }
     }
-    return to_vector(best);
+    return to_vector(levenberg_marquardt(problem, best, 100));
 }
 
 void measure(Frequencies& rule, int multiplicity, double reach) {

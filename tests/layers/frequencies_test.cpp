@@ -159,8 +159,10 @@ TEST(Frequencies, TheDiscardedWeightBoundsTheCutOffError) {
     for (std::size_t k = 0; k < 12; ++k) discarded += rule.nodes[k] > 4 ? rule.weights[k] : 0;
     EXPECT_DOUBLE_EQ(make_frequencies(1, 2, cut).discarded_weight, discarded);
     cut.rule = NodeRule::optimized;
+    cut.count = 4;
     EXPECT_LE(make_frequencies(1, 2, cut).nodes.back(), 4);
     cut.rule = NodeRule::gauss_laguerre;
+    cut.count = 12;
     cut.s_max = 0.01;
     EXPECT_THROW(make_frequencies(1, 2, cut), Error);
 }
