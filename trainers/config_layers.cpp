@@ -97,13 +97,28 @@ void merge(ConfigNode& into, ConfigNode&& from, const std::string& path) {
 }
 
 // Places inside an override have no line: the override's own text says where.
-void forget_lines(ConfigNode& node) {
+void mark_override(ConfigNode& node) {
+    node.from_override = true;
     node.place.line = node.place.column = 0;
-    for (ConfigNode& item : node.items) forget_lines(item);
+    for (ConfigNode& item : node.items) mark_override(item);
     for (ConfigNode::Entry& entry : node.entries) {
         entry.place.line = entry.place.column = 0;
-        forget_lines(entry.value);
+        mark_override(entry.value);
     }
+}
+
+// "losses[0].weight" as "losses.0.weight": the second needs no quotes in a shell, the first is how
+// messages write it.
+std::string with_dots(std::string path) {
+    for (std::size_t open = path.find('['); open != std::string::npos; open = path.find('[')) {
+        const std::size_t close = path.find(']', open);
+        if (close == std::string::npos ||
+            (close + 1 < path.size() && path[close + 1] != '.' && path[close + 1] != '['))
+            return path;  // an unknown key, as it stands
+        path.erase(close, 1);
+        path[open] = '.';
+    }
+    return path;
 }
 
 ConfigNode parse_override(const std::string& text) {
@@ -114,15 +129,16 @@ ConfigNode parse_override(const std::string& text) {
     if (equals == std::string::npos || equals == 0) fail_at(place, "write key.path=value");
     if (find_invalid_utf8(text) != std::string::npos) fail_at(place, "is not UTF-8");
     ConfigNode node = parse_config_tree(std::string_view(text).substr(equals + 1), source);
-    forget_lines(node);
+    mark_override(node);
     node.place = place;
-    std::string path = text.substr(0, equals);
+    std::string path = with_dots(text.substr(0, equals));
     while (true) {
         const std::size_t dot = path.rfind('.');
         std::string key = dot == std::string::npos ? path : path.substr(dot + 1);
         if (key.empty()) fail_at(place, "has an empty key; write key.path=value");
         ConfigNode map;
         map.kind = Kind::map;
+        map.from_override = true;
         map.place = place;
         map.entries.push_back({std::move(key), place, std::move(node)});
         node = std::move(map);

@@ -18,8 +18,9 @@ std::vector<ConfigNode> load_config_layers(const std::filesystem::path& file);
 // The same for a text; its relative paths are relative to `source.folder`.
 std::vector<ConfigNode> parse_config_layers(std::string_view text, const ConfigSource& source);
 
-// One tree of all overrides, each `key.path=value` with the value in YAML. Their order does not
-// matter; setting a key twice is an error.
+// One tree of all overrides, each `key.path=value` with the value in YAML; in a list, the
+// path names an item by its number: losses.0.weight=2. Their order does not matter; setting a key
+// twice is an error.
 ConfigNode parse_config_overrides(std::span<const std::string> overrides);
 
 }  // namespace ralimp

@@ -121,6 +121,24 @@ int read_choice(ConfigState& state, const ConfigNode& node, const std::string& p
     return -1;
 }
 
+int read_item_number(ConfigState& state, const ConfigNode::Entry& entry, const std::string& path,
+                     std::size_t size) {
+    int64_t number = -1;
+    ConfigNode key;
+    key.text = entry.key;
+    if (!parse_whole_number(key, number).empty() || number < 0)
+        state.error(entry.place, fmt::format("{} is a list; name an item of it by its number, from "
+                                             "0, not by {}",
+                                             path, shown(entry.key)));
+    else if (static_cast<uint64_t>(number) >= size)
+        state.error(entry.place,
+                    fmt::format("{} has {} items; there is no item {} (the first is 0)", path, size,
+                                number));
+    else
+        return static_cast<int>(number);
+    return -1;
+}
+
 // A path written in a file is relative to the folder of that file.
 std::string resolve_path(const ConfigNode& node, const std::string& text) {
     if (text.empty()) return text;

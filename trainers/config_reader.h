@@ -120,10 +120,31 @@ void read_variant(ConfigState& state, const ConfigNode& node, const std::string&
     std::visit([&](auto& chosen) { read_struct(state, node, path, chosen, true); }, value);
 }
 
+// The item that a key of an override names, "0" being the first; -1 with an error reported.
+int read_item_number(ConfigState& state, const ConfigNode::Entry& entry, const std::string& path,
+                     std::size_t size);
+
+// An override may change single items: losses.0.weight=2.
+template <ConfigList T>
+void edit_items(ConfigState& state, const ConfigNode& node, const std::string& path, T& value,
+                const Rule& rule) {
+    for (const ConfigNode::Entry& entry : node.entries) {
+        const int number = read_item_number(state, entry, path, value.size());
+        if (number < 0) continue;
+        const std::string item_path = fmt::format("{}[{}]", path, number);
+        typename T::value_type item = value[static_cast<std::size_t>(number)];
+        state.mark_given(item_path, entry.value.place);
+        read_value(state, entry.value, item_path, item, rule);
+        value[static_cast<std::size_t>(number)] = item;
+    }
+}
+
 template <ConfigList T>
 void read_list(ConfigState& state, const ConfigNode& node, const std::string& path, T& value,
                const Rule& rule) {
     using Item = typename T::value_type;
+    if (node.kind == ConfigNode::Kind::map && node.from_override)
+        return edit_items(state, node, path, value, rule);
     if (!require_kind(state, node, path, ConfigNode::Kind::list, "a list in [ ]")) return;
     state.forget_below(path);
     std::vector<Item> items;

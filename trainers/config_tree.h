@@ -33,6 +33,7 @@ struct ConfigNode {
     ConfigPlace place;
     std::string text;               // of a scalar
     bool quoted = false;            // "1" in quotes is text, not a number
+    bool from_override = false;     // of key.path=value, not of a file
     std::vector<ConfigNode> items;  // of a list
     std::vector<Entry> entries;     // of a map, in the order of the file, keys all different
 

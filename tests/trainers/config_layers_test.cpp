@@ -195,6 +195,38 @@ TEST(ConfigOverrides, OrderDoesNotMatter) {
     } while (std::next_permutation(overrides.begin(), overrides.end()));
 }
 
+TEST(ConfigOverrides, ChangeItemsOfLists) {
+    const std::string text = "losses: [{name: a, limit: 3}, {name: b, weight: 5}]\n";
+    const RunConfig config =
+        read(text, {"losses.0.weight=2", "losses[1].limit=4", "losses.1.name=c",
+                    "network.layers.1=64", "optimizer.betas.0=0.5"});
+    EXPECT_EQ(config.losses, (std::vector<LossConfig>{{"a", 2, 3.0}, {"c", 5, 4.0}}));
+    EXPECT_EQ(config.network.layers, (std::vector<int64_t>{2, 64, 1}));
+    EXPECT_EQ(std::get<AdamConfig>(config.optimizer).betas[0], 0.5);
+    EXPECT_EQ(read("table: [[1, 2], [3]]", {"table[0][1]=7"}).table,
+              (std::vector<std::vector<double>>{{1, 7}, {3}}));
+
+    EXPECT_EQ(
+        error_of_text(text, {"losses.2.weight=2"}),
+        "override losses.2.weight=2: losses has 2 items; there is no item 2 (the first is 0)");
+    EXPECT_EQ(
+        error_of_text(text, {"losses.weight=2"}),
+        "override losses.weight=2: losses is a list; name an item of it by its number, from 0, "
+        "not by weight");
+    EXPECT_EQ(error_of_text(text, {"losses.1.wieght=2"}),
+              "override losses.1.wieght=2: unknown key losses[1].wieght; did you mean weight?");
+    EXPECT_EQ(error_of_text(text, {"losses.1.weight=-2"}),
+              "override losses.1.weight=-2: losses[1].weight = -2 must be at least 0");
+    EXPECT_EQ(error_of_text(text, {"network.layers.0=0"}),
+              "override network.layers.0=0: network.layers[0] = 0 must be at least 1");
+    EXPECT_NE(error_of_text(text, {"losses=[]", "losses.0.weight=2"}).find("set twice"),
+              std::string::npos);
+    EXPECT_NE(error_of_text(text, {"losses[0=2"}).find("unknown key losses[0"), std::string::npos);
+    // In a file a map is no way to write a list.
+    EXPECT_NE(error_of_text("losses: {0: {name: a}}").find("losses is a map; it must be a list"),
+              std::string::npos);
+}
+
 TEST(ConfigOverrides, ErrorsShowTheOverride) {
     EXPECT_EQ(error_of_text("{}", {"optimizer.learning_rte=0.01"}),
               "override optimizer.learning_rte=0.01: unknown key optimizer.learning_rte; did you "
@@ -219,9 +251,6 @@ TEST(ConfigOverrides, ErrorsShowTheOverride) {
     EXPECT_NE(error_of_text("{}", {"network.layers=[2"}).find("override network.layers=[2"),
               std::string::npos);
     EXPECT_NE(error_of_text("{}", {"name=\xff"}).find("is not UTF-8"), std::string::npos);
-    EXPECT_NE(error_of_text("losses: [{name: a}]", {"losses.0.weight=2"})
-                  .find("losses is a map; it must be a list"),
-              std::string::npos);
     EXPECT_NE(error_of_text("{}", {"base=x.yaml"}).find("unknown key base"), std::string::npos);
 }
 
