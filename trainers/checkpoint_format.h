@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dtype.h"
-#include "trainers/hdf5_handle.h"
+#include "data/hdf5_handle.h"
 
 namespace ralimp {
 
