@@ -109,7 +109,11 @@ Tensor run(const char* operation, BinaryKernel kernel, DType dtype, const Tensor
     Tensor out = a.shape() == shape   ? empty_like(a, dtype)
                  : b.shape() == shape ? empty_like(b, dtype)
                                       : Tensor::empty(shape, dtype, a.device());
-    if (out.elements() > 0) kernel(out, expanded_view(a, shape), expanded_view(b, shape));
+    if (out.elements() == 0) return out;
+    if (a.shape() == shape)
+        kernel(out, a, expanded_view(b, shape));
+    else
+        kernel(out, expanded_view(a, shape), b.shape() == shape ? b : expanded_view(b, shape));
     return out;
 }
 

@@ -74,15 +74,15 @@ Jet exponential_features(const Jet& projections, const Jet* norms, const Tensor&
     const Tensor& p = projections.channels();
     check(table.dims() == 2 && table.size(0) == feature_table::rows && table.dtype() == p.dtype(),
           "exponential_features: the table {} {} must be [{}, features] {}", name_of(table.dtype()),
-          to_string(table.shape()), int(feature_table::rows), name_of(p.dtype()));
+          table.shape(), int(feature_table::rows), name_of(p.dtype()));
     FeatureProgram program{projections.plan().composition(Activation::exp, 1), oscillating};
     Tensors inputs{p, blocks, table};
     Tensor n;
     if (norms) {
         check(norms->shared_plan() == projections.shared_plan() && norms->features() == 1 &&
                   norms->rows() == projections.rows(),
-              "exponential_features: norms {} do not fit projections {}",
-              to_string(norms->channels().shape()), to_string(p.shape()));
+              "exponential_features: norms {} do not fit projections {}", norms->channels().shape(),
+              p.shape());
         n = norms->channels().contiguous();
         inputs.push_back(norms->channels());
     }

@@ -132,7 +132,7 @@ void check_arguments(const Tensors& outputs, const Tensors& inputs, const Tensor
         check(input.requires_grad(),
               "grad: an input {} does not require a gradient; make it a leaf with requires_grad() "
               "first",
-              to_string(input.shape()));
+              input.shape());
     if (weights.empty()) return;
     check(weights.size() == outputs.size(), "grad: {} weights for {} outputs", weights.size(),
           outputs.size());
@@ -141,8 +141,8 @@ void check_arguments(const Tensors& outputs, const Tensors& inputs, const Tensor
         check(weight.shape() == output.shape() && weight.dtype() == output.dtype() &&
                   weight.device() == output.device(),
               "grad: weight {} is {} {} on {}, its output {} {} on {}; they must agree", i,
-              name_of(weight.dtype()), to_string(weight.shape()), to_string(weight.device()),
-              name_of(output.dtype()), to_string(output.shape()), to_string(output.device()));
+              name_of(weight.dtype()), weight.shape(), to_string(weight.device()),
+              name_of(output.dtype()), output.shape(), to_string(output.device()));
     }
 }
 
@@ -189,8 +189,8 @@ Tensors reverse_walk(const Tensors& outputs, const Tensors& inputs, const Tensor
             const Tensor& input = node->inputs[k];
             check(parts[k].shape() == input.shape() && parts[k].dtype() == input.dtype(),
                   "grad: the derivative of {} gives {} {} for its input {} {}", node->name,
-                  name_of(parts[k].dtype()), to_string(parts[k].shape()), name_of(input.dtype()),
-                  to_string(input.shape()));
+                  name_of(parts[k].dtype()), parts[k].shape(), name_of(input.dtype()),
+                  input.shape());
             accumulate(input.node().get(), parts[k]);
         }
     }

@@ -10,11 +10,11 @@ int check_gather(const char* operation, const Tensor& x, int64_t axis, const Ten
     check_index(operation, index, x);
     const int at = normalize_axis(operation, axis, x.dims());
     check(index.dims() == x.dims(), "{}: the index {} and the tensor {} differ in their axes",
-          operation, to_string(index.shape()), to_string(x.shape()));
+          operation, index.shape(), x.shape());
     for (int other = 0; other < x.dims(); ++other)
         check(other == at || index.shape()[other] <= x.shape()[other],
-              "{}: the index {} is larger than the tensor {} at axis {}", operation,
-              to_string(index.shape()), to_string(x.shape()), other);
+              "{}: the index {} is larger than the tensor {} at axis {}", operation, index.shape(),
+              x.shape(), other);
     return at;
 }
 
@@ -42,8 +42,7 @@ Tensor scatter(const Tensor& source, const Tensor& index, const ScatterArguments
 
 // An index of whole slices, repeated (by stride 0) over the other axes of `shape`.
 Tensor slice_index(const char* operation, const Tensor& index, Shape shape, int axis) {
-    check(index.dims() == 1, "{}: the index {} must have one axis", operation,
-          to_string(index.shape()));
+    check(index.dims() == 1, "{}: the index {} must have one axis", operation, index.shape());
     shape[axis] = index.shape()[0];
     Shape strides = Shape::filled(shape.dims(), 0);
     strides[axis] = index.strides()[0];
@@ -68,7 +67,7 @@ Tensor scatter_add(const Tensor& x, int64_t axis, const Tensor& index, const Ten
     check_same_type("scatter_add", x, source);
     const int at = check_gather("scatter_add", x, axis, index);
     check(source.shape() == index.shape(), "scatter_add: the source {} and the index {} differ",
-          to_string(source.shape()), to_string(index.shape()));
+          source.shape(), index.shape());
     Tensor out = x.clone();
     add_at(out, at, index, source);
     if (!x.requires_grad() && !source.requires_grad()) return out;
@@ -92,7 +91,7 @@ Tensor index_add(const Tensor& x, int64_t axis, const Tensor& index, const Tenso
     const int at = normalize_axis("index_add", axis, x.dims());
     const Tensor whole = slice_index("index_add", index, x.shape(), at);
     check(source.shape() == whole.shape(), "index_add: the source is {}, it must be {}",
-          to_string(source.shape()), to_string(whole.shape()));
+          source.shape(), whole.shape());
     return scatter_add(x, at, whole, source);
 }
 

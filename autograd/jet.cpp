@@ -17,12 +17,12 @@ void check_plans(const char* operation, const Jet& a, const Jet& b) {
 Jet::Jet(Tensor channels, std::shared_ptr<const JetPlan> plan)
     : channels_(std::move(channels)), plan_(std::move(plan)) {
     check(channels_.dims() == 3 && channels_.shape()[0] == plan_->channels(),
-          "jet: channels {} do not match a plan of {} channels", to_string(channels_.shape()),
+          "jet: channels {} do not match a plan of {} channels", channels_.shape(),
           plan_->channels());
 }
 
 Jet Jet::input(const Tensor& points, const std::shared_ptr<const JetPlan>& plan) {
-    check(points.dims() == 2, "jet: points {} must be [rows, axes]", to_string(points.shape()));
+    check(points.dims() == 2, "jet: points {} must be [rows, axes]", points.shape());
     const int64_t rows = points.size(0), axes = points.size(1);
     Tensor tail =
         Tensor::zeros({plan->channels() - 1, rows, axes}, points.dtype(), points.device());
@@ -36,7 +36,7 @@ Jet Jet::input(const Tensor& points, const std::shared_ptr<const JetPlan>& plan)
 }
 
 Jet Jet::value_only(const Tensor& value) {
-    check(value.dims() == 2, "jet: a value {} must be [rows, features]", to_string(value.shape()));
+    check(value.dims() == 2, "jet: a value {} must be [rows, features]", value.shape());
     return Jet(unsqueeze(value, 0), JetPlan::value_only());
 }
 
@@ -101,13 +101,12 @@ Jet sum_features(const Jet& a) { return Jet(sum(a.channels(), {2}, true), a.shar
 // x [channels, rows, in]. One product for all channels; the bias reaches the rows of channel 0
 // only.
 static Tensor linear_channels(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    check(weight.dims() == 2, "linear: the weight {} must be [out, in]", to_string(weight.shape()));
+    check(weight.dims() == 2, "linear: the weight {} must be [out, in]", weight.shape());
     check(x.shape().back() == weight.shape()[1],
           "linear: rows of {} features meet a weight {} ([out, in])", x.shape().back(),
-          to_string(weight.shape()));
+          weight.shape());
     check(!bias.defined() || bias.shape() == Shape{weight.shape()[0]},
-          "linear: the bias {} does not fit the weight {}",
-          bias.defined() ? to_string(bias.shape()) : "", to_string(weight.shape()));
+          "linear: the bias {} does not fit the weight {}", bias.shape(), weight.shape());
     Tensor out;
     {
         NoGrad no_grad;

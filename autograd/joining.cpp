@@ -9,11 +9,11 @@ void check_parts(const char* operation, const Tensors& parts, int ignored_axis) 
     for (const Tensor& part : parts) {
         check_same_type(operation, parts[0], part);
         check(part.dims() == parts[0].dims(), "{}: {} and {} differ in their number of axes",
-              operation, to_string(parts[0].shape()), to_string(part.shape()));
+              operation, parts[0].shape(), part.shape());
         for (int axis = 0; axis < part.dims(); ++axis)
             check(axis == ignored_axis || part.shape()[axis] == parts[0].shape()[axis],
-                  "{}: {} and {} differ at axis {}", operation, to_string(parts[0].shape()),
-                  to_string(part.shape()), axis);
+                  "{}: {} and {} differ at axis {}", operation, parts[0].shape(), part.shape(),
+                  axis);
     }
 }
 
@@ -73,7 +73,7 @@ Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) 
         total += size;
     }
     check(total == x.shape()[at], "split: the sizes add up to {}, axis {} of {} has {}", total,
-          axis, to_string(x.shape()), x.shape()[at]);
+          axis, x.shape(), x.shape()[at]);
     Tensors parts;
     int64_t start = 0;
     for (int64_t size : sizes) {

@@ -15,11 +15,11 @@ void check_sizes(const Tensor& a, const Tensor& b) {
     check_same_type("matmul", a, b);
     check_floating("matmul", a);
     check(a.dims() >= 2 && b.dims() >= 2,
-          "matmul: {} x {}: both need two axes or more; unsqueeze the vector", to_string(a.shape()),
-          to_string(b.shape()));
+          "matmul: {} x {}: both need two axes or more; unsqueeze the vector", a.shape(),
+          b.shape());
     if (a.shape().back() == b.shape()[b.dims() - 2]) return;
     const bool transposed = a.shape().back() == b.shape().back();
-    fail("matmul: inner sizes differ: {} x {}{}", to_string(a.shape()), to_string(b.shape()),
+    fail("matmul: inner sizes differ: {} x {}{}", a.shape(), b.shape(),
          transposed ? "; transpose the second?" : "");
 }
 

@@ -60,7 +60,7 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_dims) {
 Tensor sum_to(const Tensor& x, const Shape& shape) {
     if (shape == x.shape()) return x;
     check(broadcast_shapes("sum_to", x.shape(), shape) == x.shape(),
-          "sum_to: {} does not broadcast to {}", to_string(shape), to_string(x.shape()));
+          "sum_to: {} does not broadcast to {}", shape, x.shape());
     check(x.dtype() != DType::uint8,
           "sum_to: uint8 values would overflow; convert with to(x, DType::int64) first");
     Shape kept = Shape::filled(x.dims(), 1);
@@ -75,7 +75,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
     check_floating("mean", x);
     const int64_t count = reduced_shape("mean", x, axes, keep_dims).count;
-    check(count > 0, "mean: of no values; the tensor is {}", to_string(x.shape()));
+    check(count > 0, "mean: of no values; the tensor is {}", x.shape());
     return sum(x, axes, keep_dims) / static_cast<double>(count);
 }
 
@@ -92,7 +92,7 @@ Tensors share_among_ties(Context c) {
 Tensor extreme(const char* operation, Reduction reduction, const Tensor& x, const Axes& axes,
                bool keep_dims) {
     const ReducedShape shapes = reduced_shape(operation, x, axes, keep_dims);
-    check(shapes.count > 0, "{}: of no values; the tensor is {}", operation, to_string(x.shape()));
+    check(shapes.count > 0, "{}: of no values; the tensor is {}", operation, x.shape());
     Tensor out = reshaped(run_reduce(reduction, x, shapes.kept), shapes.out);
     if (!x.requires_grad()) return out;
     return record(operation, out, {x}, Keep::both, shapes, share_among_ties);
@@ -104,7 +104,7 @@ Tensor position(const char* operation, bool largest, const Tensor& x, int64_t ax
     Shape kept = x.shape();
     kept[at] = 1;
     check(x.shape()[at] > 0, "{}: of no values; axis {} of {} is empty", operation, axis,
-          to_string(x.shape()));
+          x.shape());
     Tensor out = Tensor::empty(kept, DType::int64, x.device());
     if (out.elements() > 0) kernels(x.device()).arg_reduce(largest, out, x, at);
     return keep_dims ? out : squeeze(out, at);

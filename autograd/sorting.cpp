@@ -19,8 +19,8 @@ Tensor sort(const Tensor& x, int64_t axis, bool descending) {
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
     check_same_type("searchsorted", sorted, values);
     check(sorted.dims() >= 1 && values.dims() >= 1,
-          "searchsorted: {} in {}: both need an axis; unsqueeze the single value",
-          to_string(values.shape()), to_string(sorted.shape()));
+          "searchsorted: {} in {}: both need an axis; unsqueeze the single value", values.shape(),
+          sorted.shape());
     Shape leading =
         broadcast_shapes("searchsorted", Shape(sorted.shape().begin(), sorted.shape().end() - 1),
                          Shape(values.shape().begin(), values.shape().end() - 1));

@@ -38,7 +38,7 @@ Shape inferred(const Tensor& x, const Shape& shape) {
     int64_t known = 1;
     for (int axis = 0; axis < shape.dims(); ++axis) {
         if (shape[axis] == -1) {
-            check(unknown < 0, "reshape: {} has more than one size -1", to_string(shape));
+            check(unknown < 0, "reshape: {} has more than one size -1", shape);
             unknown = axis;
         } else {
             known *= shape[axis];
@@ -46,12 +46,12 @@ Shape inferred(const Tensor& x, const Shape& shape) {
     }
     Shape result = shape;
     if (unknown >= 0) {
-        check(known > 0, "reshape: the size -1 of {} cannot be found for a tensor {}",
-              to_string(shape), to_string(x.shape()));
+        check(known > 0, "reshape: the size -1 of {} cannot be found for a tensor {}", shape,
+              x.shape());
         result[unknown] = x.elements() / known;
     }
     check(result.elements() == x.elements(), "reshape: {} has {} elements, {} does not fit them",
-          to_string(x.shape()), x.elements(), to_string(shape));
+          x.shape(), x.elements(), shape);
     return result;
 }
 
@@ -71,7 +71,7 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
 Tensor expand(const Tensor& x, const Shape& shape) {
     if (shape == x.shape()) return x;
     check(broadcast_shapes("expand", x.shape(), shape) == shape,
-          "expand: {} does not broadcast to {}", to_string(x.shape()), to_string(shape));
+          "expand: {} does not broadcast to {}", x.shape(), shape);
     Tensor out = expanded_view(x, shape);
     if (!x.requires_grad()) return out;
     return record("expand", out, {x}, Keep::nothing,
@@ -103,7 +103,7 @@ Tensor permuted(const Tensor& x, const Shape& order) {
 Tensor permute(const Tensor& x, const Axes& order) {
     Shape axes;
     check(static_cast<int>(order.size()) == x.dims(), "permute: {} axes for the tensor {}",
-          order.size(), to_string(x.shape()));
+          order.size(), x.shape());
     for (int64_t axis : order) {
         const int position = normalize_axis("permute", axis, x.dims());
         check(std::find(axes.begin(), axes.end(), position) == axes.end(),
@@ -165,8 +165,8 @@ Tensor pad_slice(const Tensor& x, const Shape& shape, int64_t axis, int64_t star
     if (shape.dims() == x.dims()) matching[at] = size;
     check(matching == x.shape() && step > 0 && start >= 0 &&
               (size == 0 || start + (size - 1) * step < shape[at]),
-          "pad_slice: {} from {} in steps of {} along axis {} does not fit into {}",
-          to_string(x.shape()), start, step, axis, to_string(shape));
+          "pad_slice: {} from {} in steps of {} along axis {} does not fit into {}", x.shape(),
+          start, step, axis, shape);
     Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
     const SliceArguments arguments{at, start, step};
     if (x.elements() > 0) slice_view(out, arguments, size).copy_from(x);
@@ -183,7 +183,7 @@ Tensor select(const Tensor& x, int64_t axis, int64_t index) {
     const int at = normalize_axis("select", axis, x.dims());
     const int64_t size = x.shape()[at];
     check(index >= -size && index < size, "select: index {} is outside axis {} of {}", index, axis,
-          to_string(x.shape()));
+          x.shape());
     const SliceArguments arguments{at, index < 0 ? index + size : index, 1};
     Shape shape = x.shape(), strides = x.strides();
     shape.erase(at);
@@ -209,7 +209,7 @@ Tensor unsqueeze(const Tensor& x, int64_t axis) {
 
 Tensor squeeze(const Tensor& x, int64_t axis) {
     const int at = normalize_axis("squeeze", axis, x.dims());
-    check(x.shape()[at] == 1, "squeeze: axis {} of {} has not size 1", axis, to_string(x.shape()));
+    check(x.shape()[at] == 1, "squeeze: axis {} of {} has not size 1", axis, x.shape());
     Shape shape = x.shape(), strides = x.strides();
     shape.erase(at);
     strides.erase(at);

@@ -24,7 +24,7 @@ Shape broadcast_shapes(const char* operation, const Shape& a, const Shape& b) {
         const int64_t size_b = back <= b.dims() ? b[b.dims() - back] : 1;
         check(size_a == size_b || size_a == 1 || size_b == 1,
               "{}: shapes {} and {} do not broadcast: sizes {} and {} stand at the same axis",
-              operation, to_string(a), to_string(b), size_a, size_b);
+              operation, a, b, size_a, size_b);
         result[dims - back] = size_a == 1 ? size_b : size_a;
     }
     return result;

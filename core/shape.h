@@ -70,7 +70,8 @@ private:
     int dims_ = 0;
 };
 
-// "[64, 128]"
+// "[64, 128]". In a message give the shape itself to check() and fail(), which format it only when
+// they throw: writing the string on every call would cost more than a small operation.
 std::string to_string(const Shape& shape);
 
 // Strides, in elements, of a row-major array of this shape.
@@ -83,3 +84,13 @@ Shape broadcast_shapes(const char* operation, const Shape& a, const Shape& b);
 int normalize_axis(const char* operation, int64_t axis, int dims);
 
 }  // namespace ralimp
+
+template <>
+struct fmt::formatter<ralimp::Shape> {
+    constexpr auto parse(format_parse_context& context) { return context.begin(); }
+    template <class Context>
+    auto format(const ralimp::Shape& shape, Context& context) const {
+        const std::string text = to_string(shape);
+        return std::copy(text.begin(), text.end(), context.out());
+    }
+};

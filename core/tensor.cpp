@@ -14,8 +14,7 @@ Storage::Storage(std::size_t bytes, Device device)
 Storage::~Storage() { deallocate(bytes_, size_, device_); }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
-    for (int64_t size : shape)
-        check(size >= 0, "empty: shape {} has a negative size", to_string(shape));
+    for (int64_t size : shape) check(size >= 0, "empty: shape {} has a negative size", shape);
     Tensor tensor;
     tensor.storage_ = std::make_shared<Storage>(
         static_cast<std::size_t>(shape.elements()) * bytes_of(dtype), device);
@@ -45,7 +44,7 @@ Tensor Tensor::arange(int64_t count, DType dtype) {
 template <class T>
 Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
     check(static_cast<int64_t>(values.size()) == shape.elements(),
-          "from: {} values do not fill the shape {}", values.size(), to_string(shape));
+          "from: {} values do not fill the shape {}", values.size(), shape);
     Tensor tensor = empty(shape, dtype_of<T>());
     if (!values.empty()) std::memcpy(tensor.data(), values.data(), values.size_bytes());
     return tensor;
@@ -70,7 +69,7 @@ void* Tensor::data() const {
 }
 
 double Tensor::item() const {
-    check(elements() == 1, "item: the tensor {} has not one element", to_string(shape_));
+    check(elements() == 1, "item: the tensor {} has not one element", shape_);
     return to_doubles()[0];
 }
 
@@ -90,17 +89,17 @@ std::vector<double> Tensor::to_doubles() const {
 
 Tensor Tensor::strided_view(const Shape& shape, const Shape& strides, int64_t offset) const {
     check(shape.dims() == strides.dims(), "strided_view: shape {} and strides {} differ in length",
-          to_string(shape), to_string(strides));
+          shape, strides);
     int64_t first = offset_ + offset, last = first;
     for (int axis = 0; axis < shape.dims(); ++axis) {
-        check(shape[axis] >= 0, "strided_view: shape {} has a negative size", to_string(shape));
+        check(shape[axis] >= 0, "strided_view: shape {} has a negative size", shape);
         (strides[axis] < 0 ? first : last) += (shape[axis] - 1) * strides[axis];
     }
     if (shape.elements() > 0 && has_values()) {
         const int64_t capacity = static_cast<int64_t>(storage_->size() / bytes_of(dtype_));
         check(first >= 0 && last < capacity,
               "strided_view: shape {} with strides {} reaches outside its memory of {} elements",
-              to_string(shape), to_string(strides), capacity);
+              shape, strides, capacity);
     }
     Tensor view = detach();
     view.shape_ = shape;
@@ -119,7 +118,7 @@ Tensor Tensor::clone() const {
 
 void Tensor::copy_from(const Tensor& source) const {
     check(broadcast_shapes("copy_from", shape_, source.shape()) == shape_,
-          "copy_from: {} does not broadcast to {}", to_string(source.shape()), to_string(shape_));
+          "copy_from: {} does not broadcast to {}", source.shape(), shape_);
     check(device_ == source.device_, "copy_from: the tensors are on {} and {}", to_string(device_),
           to_string(source.device_));
     if (elements() == 0) return;

@@ -190,8 +190,8 @@ void matmul(const Tensor& out, const Tensor& a, const Tensor& b) {
     for (int64_t size :
          {out_layout.rows, out_layout.columns, a_layout.columns, out_layout.row_stride,
           a_layout.row_stride, a_layout.column_stride, b_layout.row_stride, b_layout.column_stride})
-        check(size <= INT_MAX, "matmul: {} x {} is too large: BLAS takes sizes up to {}",
-              to_string(a.shape()), to_string(b.shape()), INT_MAX);
+        check(size <= INT_MAX, "matmul: {} x {} is too large: BLAS takes sizes up to {}", a.shape(),
+              b.shape(), INT_MAX);
     dispatch_floating("matmul", out.dtype(), [&]<class T>(T) {
         multiply_batch<T>(batch, out.data<T>(), out_layout, a.data<T>(), a_layout, b.data<T>(),
                           b_layout);

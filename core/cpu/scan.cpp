@@ -57,7 +57,7 @@ void arg_reduce(bool largest, const Tensor& out, const Tensor& in, int axis) {
     if (out.elements() == 0) return;
     const int64_t length = in.shape()[axis], step = in.strides()[axis];
     check(length > 0, "arg_reduce: axis {} of {} is empty and has no largest value", axis,
-          to_string(in.shape()));
+          in.shape());
     dispatch("arg_reduce", in.dtype(), [&]<class T>(T) {
         int64_t* const out_data = out.data<int64_t>();
         const T* const in_data = in.data<T>();
