@@ -1,6 +1,7 @@
 #include "layers/random_features.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -114,6 +115,30 @@ double polynomial_variance(std::span<const double> coefficients, const PairGeome
             variance += 2 * coefficients[k] * coefficients[l] * excess * power;
     }
     return variance;
+}
+
+std::string_view name_of(ScaleRule rule) {
+    constexpr std::string_view names[] = {"fixed", "rms", "variance"};
+    return names[static_cast<int>(rule)];
+}
+
+ScaleRule scale_rule_from_name(std::string_view name) {
+    for (ScaleRule rule : {ScaleRule::fixed, ScaleRule::rms, ScaleRule::variance})
+        if (name == name_of(rule)) return rule;
+    fail("scale: unknown rule '{}'; known are fixed, rms, variance", name);
+}
+
+double scale_of(const ScaleOptions& options, double mean_exponent, double rms_product) {
+    double scale = options.value;
+    if (options.rule == ScaleRule::rms) scale = options.c * rms_product;
+    if (options.rule == ScaleRule::variance) {
+        check(options.target > 0, "scale: target = {} must be positive", options.target);
+        scale = std::sqrt(std::max(1.0, mean_exponent / options.target));
+    }
+    check(scale > 0 && std::isfinite(scale),
+          "scale: rule {} gives {} (mean exponent {}, RMS of w·x {}); it must be positive",
+          name_of(options.rule), scale, mean_exponent, rms_product);
+    return scale;
 }
 
 namespace {

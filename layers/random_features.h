@@ -59,6 +59,26 @@ double sine_variance(double angle, double frequency, const PairGeometry& pair,
 double polynomial_variance(std::span<const double> coefficients, const PairGeometry& pair,
                            bool shared_rows = true);
 
+// How x and w are scaled before the features: both are divided by τ, so that the features estimate
+// functions of w·x / τ².
+//   fixed     τ = value
+//   rms       τ = c RMS(w·x)                                         (the paper, c = 4)
+//   variance  the smallest τ >= 1 at which the mean of the variance exponent A, at the largest
+//             frequency, is at most the target
+// The last two are chosen from data.
+enum class ScaleRule { fixed, rms, variance };
+std::string_view name_of(ScaleRule rule);
+ScaleRule scale_rule_from_name(std::string_view name);
+
+struct ScaleOptions {
+    ScaleRule rule = ScaleRule::variance;
+    double value = 1;
+    double c = 4;
+    double target = 0.5;
+};
+// τ from the mean exponent A at τ = 1 and RMS(w·x).
+double scale_of(const ScaleOptions& options, double mean_exponent, double rms_product);
+
 struct ProjectionOptions {
     bool orthogonal = false;
     bool antithetic = false;

@@ -1,0 +1,74 @@
+// What a RaLiMP layer of given options can promise for an activation: the error of the rational
+// fit, of its frequencies and of the random features, predicted beside measured. Drawing and the
+// command line are in trainers/.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "layers/random_features.h"
+
+namespace ralimp {
+
+struct FitOptions {
+    std::string activation = "tanh";
+    double frequency = 1;   // of the activation: f(frequency t)
+    double half_width = 3;  // T
+    int degree = 2;         // K
+    int pole_pairs = 2;     // J
+    bool minimax = false;
+    FrequencyOptions nodes;
+    Split split = Split::symmetric;
+    int64_t features = 64;  // m
+    bool antithetic = true;
+    bool orthogonal = false;
+    bool share_projections = true;
+    ScaleOptions scale;
+    // |x|² and |w|² before scaling; 0: T, with which w·x reaches ±T.
+    double squared_norm = 0;
+    int64_t dimension = 16;  // of x and w
+    int repeats = 200;       // independent layers of the Monte Carlo measurement
+    uint64_t seed = 0;
+};
+
+// What more nodes would give at the same scale.
+struct TradeRow {
+    int nodes = 0;            // per atom, before the cut-off
+    double largest_node = 0;  // u
+    double exponent = 0;      // A at the largest frequency
+    double quadrature_error = 0;
+    double sampling_error = 0;  // predicted, largest over the reachable t
+};
+
+// t is the pre-activation w·x after scaling, the argument of the surrogate. Curves over [-T, T]
+// have one entry for each of `t`; those over `reached` only where the scaled vectors can go.
+struct FitReport {
+    FitOptions options;  // with the squared norm filled in
+    RationalFit fit;
+    WaveSum waves;
+    double scale = 1;         // τ
+    double scaled_norm = 0;   // |x|² = |w|² after scaling: no |t| is larger
+    double exponent = 0;      // A at the largest frequency, mean over directions
+    int64_t input_width = 0;  // F of the merged layout
+
+    double fit_error = 0;           // max |f - surrogate| over [-T, T]
+    double quadrature_error = 0;    // max |surrogate - its waves| over [-T, T]
+    double quadrature_bound = 0;    // predicted: no t has a larger one
+    double sampling_predicted = 0;  // standard deviation of one layer, largest over `reached`
+    double sampling_measured = 0;
+    double total_predicted = 0;     // fit + quadrature bound + sampling: bounds the next
+    double total_measured = 0;      // root mean square over layers of f - estimate, largest
+    double bias_in_deviations = 0;  // largest |mean of the layers - waves| in standard errors
+
+    std::vector<TradeRow> trade;
+
+    std::vector<double> t, function, surrogate, wave_sum;
+    std::vector<double> reached, estimate, deviation_predicted, deviation_measured;
+
+    std::string to_text() const;
+};
+
+// Throws Error for options that do not fit together. A predicted error of orthogonal rows is that
+// of independent ones, which it is below in most cases.
+FitReport make_fit_report(const FitOptions& options);
+
+}  // namespace ralimp
