@@ -16,7 +16,7 @@ using Axes = std::vector<int64_t>;  // negative axes count from the end; {} mean
 // Unary, elementwise, on floating types (neg, abs, sign, square and relu also on int32 and int64).
 Tensor neg(const Tensor& x);
 Tensor abs(const Tensor& x);   // derivative 0 at 0
-Tensor sign(const Tensor& x);  // derivative 0 everywhere
+Tensor sign(const Tensor& x);  // derivative 0 everywhere: the result leaves the graph
 Tensor square(const Tensor& x);
 Tensor relu(const Tensor& x);  // derivative 0 at 0
 Tensor exp(const Tensor& x);
@@ -39,14 +39,15 @@ Tensor gelu(const Tensor& x);                            // exact: x Φ(x)
 Tensor gelu_tanh(const Tensor& x);                       // the tanh form of GPT-2
 Tensor gaussian(const Tensor& x);                        // e^(-x²)
 Tensor clamp(const Tensor& x, double low, double high);  // derivative 1 on [low, high]
-Tensor pow(const Tensor& x, double exponent);
+Tensor pow(const Tensor& x, double exponent);            // whole exponents also for x < 0
 
-// Binary, broadcasting. A double stands for a constant of the tensor's type.
+// Binary, broadcasting; all but divide and pow also on whole numbers. A double stands for a
+// constant of the tensor's type; one that is no value of it (0.5 beside int64) is an Error.
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor subtract(const Tensor& a, const Tensor& b);
 Tensor multiply(const Tensor& a, const Tensor& b);
 Tensor divide(const Tensor& a, const Tensor& b);
-Tensor maximum(const Tensor& a, const Tensor& b);  // at a tie the gradient goes to a
+Tensor maximum(const Tensor& a, const Tensor& b);  // at a tie the gradient goes to a; NaN wins
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& a, const Tensor& exponent);
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
@@ -91,7 +92,9 @@ Tensor select(const Tensor& x, int64_t axis, int64_t index);  // removes the axi
 Tensor unsqueeze(const Tensor& x, int64_t axis);              // inserts an axis of size 1
 Tensor squeeze(const Tensor& x, int64_t axis);                // removes an axis of size 1
 
-// Reductions over the axes ({}: all). keep_dims leaves axes of size 1.
+// Reductions over the axes ({}: all). keep_dims leaves axes of size 1. sum keeps the type and
+// refuses uint8, which would overflow; mean, logsumexp, variance and softmax take floating types.
+// An empty sum is 0, an empty logsumexp -∞; the mean and the variance of nothing are Errors.
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 // The gradient of max and min is shared equally among ties. Of an empty axis: Error.
@@ -141,7 +144,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = fal
 
 // Random numbers: pure functions of the key. float32 or float64.
 Tensor random_uniform(const Shape& shape, const RandomKey& key, DType dtype = DType::float32,
-                      double low = 0, double high = 1);
+                      double low = 0, double high = 1);  // [low, high), up to rounding
 Tensor random_normal(const Shape& shape, const RandomKey& key, DType dtype = DType::float32,
                      double mean = 0, double deviation = 1);
 Tensor random_permutation(int64_t count, const RandomKey& key);  // int64 [count]
