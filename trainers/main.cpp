@@ -1,7 +1,113 @@
-// The program: parses the command line and maps every error to one line and an exit code.
+// The program: parses the command line, runs one command, and maps every error to one line on
+// standard error and an exit code.
 #include <fmt/core.h>
 
-int main() {
-    fmt::print("ralimp {}\n", RALIMP_VERSION);
-    return 0;
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <new>
+
+#include "trainers/commands.h"
+
+namespace {
+
+using namespace ralimp;
+
+void add_train(CLI::App& app, TrainOptions& options, std::vector<std::string>& arguments) {
+    CLI::App* command = app.add_subcommand("train",
+                                           "train what a config describes; goes on with a run that "
+                                           "was interrupted when --output names its folder");
+    command
+        ->add_option("CONFIG", arguments,
+                     "a config (*.yaml) and changes to it (key.path=value), in any order")
+        ->required();
+    command
+        ->add_option("--resume", options.resume,
+                     "auto: go on with the run in --output, if there is one; never; or a "
+                     "checkpoint or run to "
+                     "start from in a new folder")
+        ->type_name("auto|never|PATH")
+        ->capture_default_str();
+    command->add_option("--output", options.output, "the run's folder; default: runs/NAME-1, -2, …")
+        ->type_name("DIR");
+    command->add_flag("--check", options.check,
+                      "build the model, print shapes, parameters and memory, and stop");
+    command->add_flag("--print-config", options.print_config,
+                      "print every key with its value and meaning, and stop");
+}
+
+CLI::App* add_run_command(CLI::App& app, const char* name, const char* help, RunOptions& options) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->add_option("RUN", options.run, "the folder of a run")->required();
+    command->add_option("--checkpoint", options.checkpoint, "which one of the run")
+        ->type_name("last|best|PATH")
+        ->capture_default_str();
+    return command;
+}
+
+// The one argument without '=' is the config; the others are overrides.
+void sort_arguments(const std::vector<std::string>& arguments, TrainOptions& options) {
+    for (const std::string& argument : arguments) {
+        if (argument.find('=') != std::string::npos) {
+            options.overrides.push_back(argument);
+        } else {
+            if (!options.config.empty())
+                fail_with(ExitCode::bad_config, "train: two configs given: {} and {}",
+                          options.config.string(), argument);
+            options.config = argument;
+        }
+    }
+    if (options.config.empty())
+        fail_with(ExitCode::bad_config, "train: no config given; configs/ holds examples");
+}
+
+ExitCode run(int argc, char** argv) {
+    CLI::App app("RaLiMP trains coordinate networks with dense or rationally linearized layers.",
+                 "ralimp");
+    app.set_version_flag("--version", "ralimp " RALIMP_VERSION);
+    app.require_subcommand(1);
+    TrainOptions train_options;
+    RunOptions run_options;
+    std::vector<std::string> arguments;
+    std::filesystem::path file;
+    add_train(app, train_options, arguments);
+    add_run_command(app, "evaluate", "print the figures of a run's model", run_options);
+    add_run_command(app, "render", "draw the pictures of a run's model", run_options)
+        ->add_option("--output", run_options.output, "where to; default: the run's pictures folder")
+        ->type_name("DIR");
+    app.add_subcommand("inspect", "print what stands in a checkpoint, a run, a config or an image")
+        ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG or JPEG")
+        ->required();
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) {
+            app.exit(error);
+            return ExitCode::success;
+        }
+        fail_with(ExitCode::bad_config, "{}; see ralimp --help", error.what());
+    }
+    if (app.got_subcommand("train")) {
+        sort_arguments(arguments, train_options);
+        return train(train_options);
+    }
+    if (app.got_subcommand("evaluate")) return evaluate(run_options);
+    if (app.got_subcommand("render")) return render(run_options);
+    return inspect(file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    ExitCode code = ExitCode::failure;
+    try {
+        code = run(argc, argv);
+    } catch (const Error& error) {
+        fmt::print(stderr, "ralimp: {}\n", error.what());
+        code = error.code();
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "ralimp: out of memory\n");
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "ralimp: {}\n", error.what());
+    }
+    return static_cast<int>(code);
 }

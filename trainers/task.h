@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "layers/layer.h"
+#include "trainers/metrics.h"
 
 namespace ralimp {
 
@@ -14,9 +15,6 @@ struct Loss {
     Tensor total;
     std::vector<std::pair<std::string, Tensor>> terms;  // unweighted
 };
-
-// Named figures in the order they are to be printed, such as {"relative_l2", 6.7e-4}.
-using Metrics = std::vector<std::pair<std::string, double>>;
 
 class Task {
 public:
@@ -35,9 +33,10 @@ public:
 
     // Figures of the present model. Calls throw_if_interrupted() (signals.h) between pieces of
     // work.
-    virtual Metrics evaluate() = 0;
-    // The figure that says which checkpoint is the best one, and whether larger is better.
-    virtual std::string main_metric() const = 0;
+    virtual NamedValues evaluate() = 0;
+    // Their names, known without evaluating.
+    virtual std::vector<std::string> metric_names() const = 0;
+    // The first figure says which checkpoint is the best one.
     virtual bool larger_is_better() const = 0;
     // Writes pictures of the present model into the folder and returns their names.
     virtual std::vector<std::string> draw(const std::filesystem::path& folder) = 0;

@@ -76,55 +76,48 @@ void block_derivatives(const ActivationProgram& program, int order, const T* v, 
     }
 }
 
-// to[i] (+)= coefficient · a[i] · Π factors[i]; a may lie in padded scratch memory, the factors and
-// `to` may not.
-template <int factors, bool accumulate, class T>
-void multiply_into(T* to, T coefficient, const T* a, const T* const* factor, int64_t count) {
-    using P = Pack<T>;
-    const P c(coefficient);
-    int64_t i = 0;
-    for (; i + P::width <= count; i += P::width) {
-        P product = c * P::load(a + i);
-        for (int f = 0; f < factors; ++f) product = product * P::load(factor[f] + i);
-        if constexpr (accumulate) product = product + P::load(to + i);
-        product.store(to + i);
-    }
-    if (const int64_t left = count - i; left > 0) {
-        P product = c * P::load(a + i, left);
-        for (int f = 0; f < factors; ++f) product = product * P::load(factor[f] + i, left);
-        if constexpr (accumulate) product = product + P::load(to + i, left);
-        product.store(to + i, left);
-    }
+// A pack of derivatives of the activation: those of one pack of points out of the scratch rows.
+template <class T>
+inline Pack<T> derivative_at(const Scratch<T>& scratch, int order, int64_t i) {
+    return Pack<T>::load(scratch.d + order * block + i);
 }
 
 template <class T>
-void multiply_into(bool accumulate, T* to, T coefficient, const T* a, const T* const* factor,
-                   int factors, int64_t count) {
-    using Kernel = void (*)(T*, T, const T*, const T* const*, int64_t);
-    static constexpr Kernel table[2][5] = {
-        {multiply_into<0, false, T>, multiply_into<1, false, T>, multiply_into<2, false, T>,
-         multiply_into<3, false, T>, multiply_into<4, false, T>},
-        {multiply_into<0, true, T>, multiply_into<1, true, T>, multiply_into<2, true, T>,
-         multiply_into<3, true, T>, multiply_into<4, true, T>}};
-    table[accumulate][factors](to, coefficient, a, factor, count);
+inline Pack<T> load_pack(const T* from, int64_t count) {
+    return count == Pack<T>::width ? Pack<T>::load(from) : Pack<T>::load(from, count);
+}
+template <class T>
+inline void store_pack(Pack<T> value, T* to, int64_t count) {
+    count == Pack<T>::width ? value.store(to) : value.store(to, count);
 }
 
 // in and out [channels, stride], of which `count` points from the given pointers on.
 template <class T>
 void forward(const ActivationProgram& program, T* out, const T* in, int64_t stride, int64_t count) {
+    using P = Pack<T>;
     Scratch<T> scratch;
+    P v[ActivationProgram::max_channels];
     for (int64_t begin = 0; begin < count; begin += block) {
         const int64_t size = count - begin < block ? count - begin : block;
         block_derivatives(program, program.max_order, in + begin, size, scratch);
-        multiply_into<T>(false, out + begin, T(1), scratch.d, nullptr, 0, size);
-        for (int t = 0; t < program.term_count; ++t) {
-            const auto& term = program.terms[t];
-            const bool first = t == 0 || program.terms[t - 1].channel != term.channel;
-            const T* factors[3];
-            for (int f = 0; f < term.order; ++f) factors[f] = in + term.factors[f] * stride + begin;
-            multiply_into(!first, out + term.channel * stride + begin,
-                          static_cast<T>(term.coefficient), scratch.d + term.order * block, factors,
-                          term.order, size);
+        for (int64_t i = 0; i < size; i += P::width) {
+            const int64_t left = size - i < P::width ? size - i : P::width;
+            const T* from = in + begin + i;
+            T* to = out + begin + i;
+            store_pack(derivative_at(scratch, 0, i), to, left);
+            for (int c = 1; c < program.channels; ++c) v[c] = load_pack(from + c * stride, left);
+            for (int t = 0; t < program.term_count;) {
+                const int channel = program.terms[t].channel;
+                P sum(T(0));
+                for (; t < program.term_count && program.terms[t].channel == channel; ++t) {
+                    const auto& term = program.terms[t];
+                    P product = P(static_cast<T>(term.coefficient)) *
+                                derivative_at(scratch, term.order, i) * v[term.factors[0]];
+                    for (int f = 1; f < term.order; ++f) product = product * v[term.factors[f]];
+                    sum = sum + product;
+                }
+                store_pack(sum, to + channel * stride, left);
+            }
         }
     }
 }
@@ -132,31 +125,46 @@ void forward(const ActivationProgram& program, T* out, const T* in, int64_t stri
 template <class T>
 void backward(const ActivationProgram& program, T* in_gradient, const T* in, const T* out_gradient,
               int64_t stride, int64_t count) {
+    using P = Pack<T>;
     Scratch<T> scratch;
+    P v[ActivationProgram::max_channels], dv[ActivationProgram::max_channels];
     for (int64_t begin = 0; begin < count; begin += block) {
         const int64_t size = count - begin < block ? count - begin : block;
         block_derivatives(program, program.max_order + 1, in + begin, size, scratch);
-        const T* factors[4] = {out_gradient + begin};
-        multiply_into(false, in_gradient + begin, T(1), scratch.d + block, factors, 1, size);
-        bool started[ActivationProgram::max_channels] = {true};
-        for (int t = 0; t < program.term_count; ++t) {
-            const auto& term = program.terms[t];
-            const T coefficient = static_cast<T>(term.coefficient);
-            const T* derivative = scratch.d + term.order * block;
-            factors[0] = out_gradient + term.channel * stride + begin;
-            for (int f = 0; f < term.order; ++f)
-                factors[1 + f] = in + term.factors[f] * stride + begin;
-            multiply_into(true, in_gradient + begin, coefficient, derivative + block, factors,
-                          1 + term.order, size);
-            for (int f = 0; f < term.order; ++f) {
-                const T* others[3] = {factors[0]};
-                for (int other = 0, count_others = 1; other < term.order; ++other)
-                    if (other != f) others[count_others++] = factors[1 + other];
-                const int channel = term.factors[f];
-                multiply_into(started[channel], in_gradient + channel * stride + begin, coefficient,
-                              derivative, others, term.order, size);
-                started[channel] = true;
+        for (int64_t i = 0; i < size; i += P::width) {
+            const int64_t left = size - i < P::width ? size - i : P::width;
+            const T* from = in + begin + i;
+            const T* gradient = out_gradient + begin + i;
+            for (int c = 1; c < program.channels; ++c) {
+                v[c] = load_pack(from + c * stride, left);
+                dv[c] = P(T(0));
             }
+            dv[0] = load_pack(gradient, left) * derivative_at(scratch, 1, i);
+            for (int t = 0; t < program.term_count; ++t) {
+                const auto& term = program.terms[t];
+                const P g = P(static_cast<T>(term.coefficient)) *
+                            load_pack(gradient + term.channel * stride, left);
+                const P value = g * derivative_at(scratch, term.order, i);
+                const P slope = g * derivative_at(scratch, term.order + 1, i);
+                const P a = v[term.factors[0]];
+                if (term.order == 1) {
+                    dv[term.factors[0]] = dv[term.factors[0]] + value;
+                    dv[0] = dv[0] + slope * a;
+                } else if (term.order == 2) {
+                    const P b = v[term.factors[1]];
+                    dv[term.factors[0]] = dv[term.factors[0]] + value * b;
+                    dv[term.factors[1]] = dv[term.factors[1]] + value * a;
+                    dv[0] = dv[0] + slope * (a * b);
+                } else {
+                    const P b = v[term.factors[1]], c = v[term.factors[2]];
+                    dv[term.factors[0]] = dv[term.factors[0]] + value * (b * c);
+                    dv[term.factors[1]] = dv[term.factors[1]] + value * (a * c);
+                    dv[term.factors[2]] = dv[term.factors[2]] + value * (a * b);
+                    dv[0] = dv[0] + slope * (a * b * c);
+                }
+            }
+            for (int c = 0; c < program.channels; ++c)
+                store_pack(dv[c], in_gradient + begin + i + c * stride, left);
         }
     }
 }

@@ -1,0 +1,36 @@
+// The commands of the program, each without its command line: that is parsed in main.cpp.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace ralimp {
+
+struct TrainOptions {
+    std::filesystem::path config;
+    std::vector<std::string> overrides;  // "key.path=value"
+    std::string resume = "auto";         // auto, never, or the path of a checkpoint
+    std::filesystem::path output;        // the run's folder; empty: runs/NAME-1, -2, …
+    bool check = false;
+    bool print_config = false;
+};
+
+// auto: an output folder that holds an unfinished run goes on from its newest valid checkpoint.
+ExitCode train(const TrainOptions& options);
+
+struct RunOptions {
+    std::filesystem::path run;        // a run's folder
+    std::string checkpoint = "last";  // last, best, or a path
+    std::filesystem::path output;     // render: where pictures go; empty: the run's pictures folder
+};
+
+// Prints the figures of a run's model, one "name value" a line.
+ExitCode evaluate(const RunOptions& options);
+// Draws its pictures again.
+ExitCode render(const RunOptions& options);
+// What stands in a checkpoint, a run folder, an image or a config.
+ExitCode inspect(const std::filesystem::path& file);
+
+}  // namespace ralimp

@@ -1,0 +1,119 @@
+#include "trainers/pinn.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/operations.h"
+#include "data/samplers.h"
+#include "trainers/plot.h"
+#include "trainers/signals.h"
+
+namespace ralimp {
+namespace {
+
+// Rows of one evaluation at a time: bounds memory, and a signal is seen within a fraction of a
+// second.
+constexpr int64_t evaluation_rows = 16384;
+
+}  // namespace
+
+PinnTask::PinnTask(const PinnConfig& config)
+    : config_(config),
+      problem_(make_problem(config.problem)),
+      network_(make_network(
+          config.network, problem_->domain(), static_cast<int64_t>(problem_->output_names().size()),
+          dtype_of(config.run.precision), static_cast<uint64_t>(config.run.seed))),
+      dtype_(dtype_of(config.run.precision)) {
+    set_batch(0);
+}
+
+void PinnTask::set_batch(int64_t sample_step) {
+    const int64_t every = config_.points.resample_every;
+    const int64_t draw = every > 0 ? sample_step / every : 0;
+    if (draw == drawn_) return;
+    drawn_ = draw;
+    const RandomKey key{static_cast<uint64_t>(config_.run.seed), RandomStream::points,
+                        static_cast<uint32_t>(draw)};
+    RandomKey residual_key = key;
+    residual_key.step = key.step * 4;
+    residual_points_ = to(sample_points(config_.points.sampler, problem_->domain(),
+                                        config_.points.residual, residual_key),
+                          dtype_);
+    conditions_.clear();
+    Tensors points, values;
+    for (const ValueCondition& condition : problem_->conditions(config_.points, key)) {
+        conditions_.push_back({condition.name,
+                               condition.name == "initial" ? config_.loss.initial_weight
+                                                           : config_.loss.boundary_weight,
+                               condition.points.size(0)});
+        points.push_back(condition.points);
+        values.push_back(condition.values);
+    }
+    condition_points_ = to(concatenate(points), dtype_);
+    condition_values_ = to(concatenate(values), dtype_);
+}
+
+Tensor PinnTask::calibration_batch() const {
+    return concatenate({residual_points_, condition_points_});
+}
+
+Tensor PinnTask::error_measure(const Tensor& difference) const {
+    return mean(config_.loss.kind == LossKind::mse ? square(difference) : abs(difference));
+}
+
+Loss PinnTask::loss() {
+    const Jet u = network_->forward(Jet::input(residual_points_, problem_->derivatives()));
+    Loss result;
+    const Tensor residual = error_measure(problem_->residual(u, residual_points_));
+    result.terms.emplace_back("residual", residual);
+    result.total = residual * config_.loss.residual_weight;
+    const Tensor difference = network_->forward(condition_points_) - condition_values_;
+    int64_t row = 0;
+    for (const Condition& condition : conditions_) {
+        const Tensor term = error_measure(slice(difference, 0, row, row + condition.rows));
+        row += condition.rows;
+        result.terms.emplace_back(condition.name, term);
+        result.total = result.total + term * condition.weight;
+    }
+    return result;
+}
+
+Tensor PinnTask::predict(const Tensor& points) const {
+    NoGrad no_grad;
+    const Tensor inputs = to(points, dtype_);
+    Tensor values = Tensor::empty({points.size(0)}, DType::float64);
+    for (int64_t begin = 0; begin < points.size(0); begin += evaluation_rows) {
+        throw_if_interrupted();
+        const int64_t end = std::min(begin + evaluation_rows, points.size(0));
+        const Tensor out = network_->forward(slice(inputs, 0, begin, end));
+        slice(values, 0, begin, end).copy_from(select(out, 1, 0));
+    }
+    return values;
+}
+
+NamedValues PinnTask::evaluate() {
+    const Tensor points = problem_->evaluation_points(config_.evaluation.grid);
+    if (!exact_.defined()) exact_ = select(problem_->exact(points), 1, 0);
+    const Tensor difference = predict(points) - exact_;
+    const double error = std::sqrt(sum(square(difference)).item());
+    return {{"relative_l2", error / std::sqrt(sum(square(exact_)).item())},
+            {"max_error", max(abs(difference)).item()}};
+}
+
+std::vector<std::string> PinnTask::draw(const std::filesystem::path& folder) {
+    const Tensor points = problem_->evaluation_points(config_.evaluation.grid);
+    if (!exact_.defined()) exact_ = select(problem_->exact(points), 1, 0);
+    const Shape shape{config_.evaluation.grid[0], config_.evaluation.grid[1]};
+    const Tensor prediction = reshape(predict(points), shape), exact = reshape(exact_, shape);
+    const Box box = problem_->domain();
+    const auto names = problem_->axis_names();
+    const std::string u = problem_->output_names()[0];
+    plot_fields((folder / "solution.png").string(),
+                {{"network " + u, prediction, 0},
+                 {"exact " + u, exact, 0},
+                 {"|error|", abs(prediction - exact), 1, Palette::inferno}},
+                {names[1], box.lower[1], box.upper[1]}, {names[0], box.lower[0], box.upper[0]});
+    return {"solution.png"};
+}
+
+}  // namespace ralimp

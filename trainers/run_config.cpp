@@ -1,0 +1,17 @@
+#include "trainers/run_config.h"
+
+namespace ralimp {
+
+std::unique_ptr<Task> make_task(const RunConfig& config) {
+    struct Maker {
+        std::unique_ptr<Task> operator()(const PinnConfig& pinn) const {
+            return std::make_unique<PinnTask>(pinn);
+        }
+        std::unique_ptr<Task> operator()(const SirenConfig& siren) const {
+            return std::make_unique<SirenTask>(siren);
+        }
+    };
+    return std::visit(Maker{}, config);
+}
+
+}  // namespace ralimp

@@ -1,0 +1,20 @@
+// A whole config file: `kind:` at its top chooses the task.
+#pragma once
+#include <memory>
+#include <variant>
+
+#include "trainers/pinn.h"
+#include "trainers/siren.h"
+#include "trainers/task.h"
+
+namespace ralimp {
+
+using RunConfig = std::variant<PinnConfig, SirenConfig>;
+
+inline const RunSettings& settings_of(const RunConfig& config) {
+    return std::visit([](const auto& task) -> const RunSettings& { return task.run; }, config);
+}
+
+std::unique_ptr<Task> make_task(const RunConfig& config);
+
+}  // namespace ralimp
