@@ -83,7 +83,7 @@ Tensor PinnTask::predict(const Tensor& points) const {
     const Tensor inputs = to(points, dtype_);
     Tensor values = Tensor::empty({points.size(0)}, DType::float64);
     for (int64_t begin = 0; begin < points.size(0); begin += evaluation_rows) {
-        throw_if_interrupted();
+        throw_if_stop_requested();
         const int64_t end = std::min(begin + evaluation_rows, points.size(0));
         const Tensor out = network_->forward(slice(inputs, 0, begin, end));
         slice(values, 0, begin, end).copy_from(select(out, 1, 0));

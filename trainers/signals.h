@@ -3,6 +3,8 @@
 #pragma once
 #include <csignal>
 
+#include "core/error.h"
+
 namespace ralimp {
 
 // While one lives, the first SIGINT or SIGTERM is remembered; the second one ends the process at
@@ -23,6 +25,15 @@ private:
 // StopSignals (then it is 0).
 int stop_signal();
 inline bool stop_requested() { return stop_signal() != 0; }
+// What work that can be cut short (an evaluation, a picture) throws when a stop was requested; the
+// training loop catches it and saves.
+class Interrupted : public Error {
+public:
+    Interrupted() : Error("interrupted by a signal", ExitCode::interrupted) {}
+};
+inline void throw_if_stop_requested() {
+    if (stop_requested()) throw Interrupted();
+}
 // "SIGINT", "SIGTERM"
 const char* signal_name(int signal);
 

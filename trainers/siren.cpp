@@ -94,7 +94,7 @@ Tensor SirenTask::reconstruct() const {
     NoGrad no_grad;
     Tensor pixels = Tensor::empty(targets_.shape(), targets_.dtype());
     for (int64_t begin = 0; begin < pixels.size(0); begin += evaluation_rows) {
-        throw_if_interrupted();
+        throw_if_stop_requested();
         const int64_t end = std::min(begin + evaluation_rows, pixels.size(0));
         slice(pixels, 0, begin, end)
             .copy_from(network_->forward(slice(coordinates_, 0, begin, end)));

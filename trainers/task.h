@@ -31,7 +31,7 @@ public:
     // The loss of the chosen batch at the model's present parameters.
     virtual Loss loss() = 0;
 
-    // Figures of the present model. Calls throw_if_interrupted() (signals.h) between pieces of
+    // Figures of the present model. Calls throw_if_stop_requested() (signals.h) between pieces of
     // work.
     virtual NamedValues evaluate() = 0;
     // Their names, known without evaluating.

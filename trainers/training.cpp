@@ -143,12 +143,12 @@ Evaluation Training::evaluate_loss() {
 
 TrainingResult Training::run() {
     start_ = Pace::steady_seconds();
-    const SignalGuard guard;
+    const StopSignals signals;
     open_metrics();
     try {
         while (true) {
             run_phase();
-            throw_if_interrupted();
+            throw_if_stop_requested();
             if (phase_ + 1 == settings_.training.phases.size()) break;
             ++phase_;
             phase_step_ = 0;
@@ -157,8 +157,8 @@ TrainingResult Training::run() {
         evaluate();
     } catch (const Interrupted&) {
         save();
-        log_.line("interrupted by signal {} at step {}; the state is saved in {}",
-                  interrupting_signal(), step_, checkpoints_.path_of(step_).string());
+        log_.line("interrupted by {} at step {}; the state is saved in {}",
+                  signal_name(stop_signal()), step_, checkpoints_.path_of(step_).string());
         return finish("interrupted", ExitCode::interrupted);
     }
     save();
@@ -168,7 +168,10 @@ TrainingResult Training::run() {
 
 void Training::run_phase() {
     const TrainingConfig& training = settings_.training;
-    Pace pace(step_, step_ + phase().steps - phase_step_);
+    int64_t steps_left = phase().steps - phase_step_;
+    for (std::size_t later = phase_ + 1; later < training.phases.size(); ++later)
+        steps_left += training.phases[later].steps;
+    Pace pace(step_, step_ + steps_left);
     const auto due = [&](int64_t every) { return every > 0 && step_ % every == 0; };
     while (phase_step_ < phase().steps && stop_reason_.empty()) {
         task_.set_batch(is_line_search(phase().optimizer) ? phase_start_ : step_);
@@ -205,7 +208,7 @@ void Training::run_phase() {
         if (logged) record_step(result, rate);
         if (due(training.checkpoint_every)) save();
         if (due(training.picture_every)) draw();
-        throw_if_interrupted();
+        throw_if_stop_requested();
     }
     log_.end_progress();
 }
