@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/describe.h"
 #include "core/error.h"
 #include "core/quadrature.h"
 #include "layers/variable_projection.h"
@@ -47,15 +48,10 @@ LaplacePolynomials laplace_polynomials(int multiplicity) {
     return result;
 }
 
-std::string_view name_of(NodeRule rule) {
-    constexpr std::string_view names[] = {"gauss_laguerre", "monte_carlo", "optimized"};
-    return names[static_cast<int>(rule)];
-}
+std::string_view name_of(NodeRule rule) { return enum_name(rule); }
 
 NodeRule node_rule_from_name(std::string_view name) {
-    for (NodeRule rule : {NodeRule::gauss_laguerre, NodeRule::monte_carlo, NodeRule::optimized})
-        if (name == name_of(rule)) return rule;
-    fail("nodes: unknown rule '{}'; known are gauss_laguerre, monte_carlo, optimized", name);
+    return enum_from_name<NodeRule>("nodes", name);
 }
 
 namespace {

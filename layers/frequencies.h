@@ -1,8 +1,10 @@
 // Atoms of a rational surrogate as short sums of cosines and sines: the nodes and weights of their
 // Laplace integrals. Numbers only.
 #pragma once
+#include <array>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/random.h"
@@ -27,6 +29,11 @@ LaplacePolynomials laplace_polynomials(int multiplicity);
 //   monte_carlo     exponential draws, equal weights
 //   optimized       nodes and weights fitted to the atom itself on the interval of interest
 enum class NodeRule { gauss_laguerre, monte_carlo, optimized };
+constexpr auto enum_names(NodeRule) {
+    return std::array{std::pair{NodeRule::gauss_laguerre, "gauss_laguerre"},
+                      std::pair{NodeRule::monte_carlo, "monte_carlo"},
+                      std::pair{NodeRule::optimized, "optimized"}};
+}
 std::string_view name_of(NodeRule rule);
 NodeRule node_rule_from_name(std::string_view name);
 

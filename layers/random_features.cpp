@@ -14,19 +14,11 @@ using Eigen::MatrixXd;
 
 namespace {
 constexpr double pi = 3.14159265358979323846;
-constexpr Split all_splits[] = {Split::symmetric, Split::real_input, Split::phase_input};
 }  // namespace
 
-std::string_view name_of(Split split) {
-    constexpr std::string_view names[] = {"symmetric", "real_input", "phase_input"};
-    return names[static_cast<int>(split)];
-}
+std::string_view name_of(Split split) { return enum_name(split); }
 
-Split split_from_name(std::string_view name) {
-    for (Split split : all_splits)
-        if (name == name_of(split)) return split;
-    fail("split: unknown name '{}'; known are symmetric, real_input, phase_input", name);
-}
+Split split_from_name(std::string_view name) { return enum_from_name<Split>("split", name); }
 
 double angle_of(Split split) {
     constexpr double angles[] = {pi / 4, 0, pi / 2};
@@ -117,15 +109,10 @@ double polynomial_variance(std::span<const double> coefficients, const PairGeome
     return variance;
 }
 
-std::string_view name_of(ScaleRule rule) {
-    constexpr std::string_view names[] = {"fixed", "rms", "variance"};
-    return names[static_cast<int>(rule)];
-}
+std::string_view name_of(ScaleRule rule) { return enum_name(rule); }
 
 ScaleRule scale_rule_from_name(std::string_view name) {
-    for (ScaleRule rule : {ScaleRule::fixed, ScaleRule::rms, ScaleRule::variance})
-        if (name == name_of(rule)) return rule;
-    fail("scale: unknown rule '{}'; known are fixed, rms, variance", name);
+    return enum_from_name<ScaleRule>("scale rule", name);
 }
 
 double scale_of(const ScaleOptions& options, double mean_exponent, double rms_product) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/describe.h"
 #include "core/random.h"
 #include "layers/frequencies.h"
 
@@ -19,6 +20,11 @@ namespace ralimp {
 //   real_input   θ = 0    Φ = e^(√s g·x - s|x|²/2), the weight side oscillates
 //   phase_input  θ = 90°  Φ oscillates with modulus e^(s|x|²/2), the weight side grows
 enum class Split { symmetric, real_input, phase_input };
+constexpr auto enum_names(Split) {
+    return std::array{std::pair{Split::symmetric, "symmetric"},
+                      std::pair{Split::real_input, "real_input"},
+                      std::pair{Split::phase_input, "phase_input"}};
+}
 std::string_view name_of(Split split);
 Split split_from_name(std::string_view name);
 double angle_of(Split split);  // θ in radians
@@ -67,6 +73,10 @@ double polynomial_variance(std::span<const double> coefficients, const PairGeome
 //             frequency, is at most the target
 // The last two are chosen from data.
 enum class ScaleRule { fixed, rms, variance };
+constexpr auto enum_names(ScaleRule) {
+    return std::array{std::pair{ScaleRule::fixed, "fixed"}, std::pair{ScaleRule::rms, "rms"},
+                      std::pair{ScaleRule::variance, "variance"}};
+}
 std::string_view name_of(ScaleRule rule);
 ScaleRule scale_rule_from_name(std::string_view name);
 
@@ -75,6 +85,14 @@ struct ScaleOptions {
     double value = 1;
     double c = 4;
     double target = 0.5;
+
+    static void describe(auto& config, auto& field) {
+        field("rule", config.rule, "how tau is chosen; features estimate functions of w.x / tau^2");
+        field("value", config.value, "tau of the fixed rule", more_than(0));
+        field("c", config.c, "tau in units of the RMS of w.x, of the rms rule", more_than(0));
+        field("target", config.target, "largest mean variance exponent, of the variance rule",
+              more_than(0));
+    }
 };
 // τ from the mean exponent A at τ = 1 and RMS(w·x).
 double scale_of(const ScaleOptions& options, double mean_exponent, double rms_product);
