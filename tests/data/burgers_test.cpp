@@ -102,6 +102,10 @@ TEST(Burgers, ManyPointsAtOnceAndAnyNumberOfThreads) {
     const auto* xt = points.data<double>();
     for (std::size_t i = 0; i < one.size(); ++i)
         ASSERT_EQ(one[i], burgers_solution(xt[2 * i], xt[2 * i + 1]));
+    // Points stored as (t, x), seen as (x, t).
+    const Tensor swapped = Tensor::from(std::vector<double>{0.5, 0.1, 0.25, -0.3}, {2, 2});
+    EXPECT_EQ(burgers_solution(swapped.strided_view({2, 2}, {2, -1}, 1)).to_vector<double>(),
+              (std::vector<double>{burgers_solution(0.1, 0.5), burgers_solution(-0.3, 0.25)}));
     EXPECT_EQ(burgers_solution(Tensor::empty({0, 2}, DType::float64)).shape(), Shape({0, 1}));
 }
 

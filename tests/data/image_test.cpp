@@ -140,6 +140,23 @@ TEST(Psnr, SameBitsForAnyNumberOfThreads) {
     EXPECT_NEAR(one, 10 * std::log10(6.0), 0.02);
 }
 
+TEST(ImageViews, StridedPixelsGiveTheSameAsTheirCopy) {
+    const Image image = random_image(9, 14, 3);
+    // Upright and without the second channel.
+    const Image view{image.pixels.strided_view({14, 9, 2}, {3, 42, 2}), 16};
+    ASSERT_FALSE(view.pixels.is_contiguous());
+    const Image copy{view.pixels.clone(), 16};
+    EXPECT_EQ(resize_area(view, 5, 4).pixels.to_vector<float>(),
+              resize_area(copy, 5, 4).pixels.to_vector<float>());
+    EXPECT_EQ(blend_alpha(view, 1).pixels.to_vector<float>(),
+              blend_alpha(copy, 1).pixels.to_vector<float>());
+    EXPECT_EQ(psnr(view.pixels, copy.pixels, 1), psnr_cap);
+    const TemporaryFolder folder;
+    write_png(folder / "view.png", view);
+    const Image read = read_image(folder / "view.png");
+    EXPECT_GT(psnr(read.pixels, copy.pixels, 1), 100);
+}
+
 TEST(SyntheticPicture, IsDeterministicAndFillsItsRange) {
     const int threads = thread_count();
     set_thread_count(1);

@@ -185,6 +185,17 @@ TEST_F(Plot, FieldsOfOddShapesAndValues) {
     }
 }
 
+TEST_F(Plot, FieldsOfOtherTypesAndViews) {
+    // Written as [x, t]: the transposed view has time along the columns.
+    const Tensor values = Tensor::from(std::vector<float>{0, 4, 2, 4}, {2, 2});
+    plot_fields(folder_ / "a.png", {{"f", values.strided_view({2, 2}, {1, 2})}}, {"t", 0, 1},
+                {"x", -1, 1});
+    const Picture picture(folder_ / "a.png");
+    EXPECT_TRUE(picture.is(78 + 90, 62 + 80, viridis_low));
+    EXPECT_TRUE(picture.is(78 + 270, 62 + 80, viridis_middle));
+    EXPECT_TRUE(picture.is(78 + 90, 62 + 240, viridis_high));
+}
+
 TEST_F(Plot, TextIsTextOnly) {
     const std::string target = folder_ / "touched";
     const std::string evil[] = {"`touch " + target + "`",
