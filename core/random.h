@@ -48,11 +48,11 @@ HOST_DEVICE inline PhiloxBlock philox(const RandomKey& key, uint64_t block) {
     return {{c0, c1, c2, c3}};
 }
 
-HOST_DEVICE inline uint64_t random_bits(const PhiloxBlock& block, int half) {
+HOST_DEVICE inline uint64_t block_bits(const PhiloxBlock& block, int half) {
     return block.words[2 * half] | static_cast<uint64_t>(block.words[2 * half + 1]) << 32;
 }
 HOST_DEVICE inline uint64_t random_bits(const RandomKey& key, uint64_t index) {
-    return random_bits(philox(key, index / 2), static_cast<int>(index % 2));
+    return block_bits(philox(key, index / 2), static_cast<int>(index % 2));
 }
 
 // Uniform in [0, 1): 24 bits for float (four to a block), 53 bits for double (two to a block).
@@ -64,7 +64,7 @@ HOST_DEVICE inline float uniform_from_words<float>(const PhiloxBlock& block, int
 }
 template <>
 HOST_DEVICE inline double uniform_from_words<double>(const PhiloxBlock& block, int element) {
-    return static_cast<double>(random_bits(block, element) >> 11) * 0x1p-53;
+    return static_cast<double>(block_bits(block, element) >> 11) * 0x1p-53;
 }
 template <class T>
 HOST_DEVICE T random_uniform(const RandomKey& key, uint64_t index) {

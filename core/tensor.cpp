@@ -51,10 +51,10 @@ Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
 }
 
 bool Tensor::is_contiguous() const {
+    if (elements() == 0) return true;
     int64_t expected = 1;
     for (int axis = dims() - 1; axis >= 0; --axis) {
         if (shape_[axis] == 1) continue;
-        if (shape_[axis] == 0) return true;
         if (strides_[axis] != expected) return false;
         expected *= shape_[axis];
     }

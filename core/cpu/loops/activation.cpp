@@ -2,7 +2,7 @@
 // of the activation, computed once, stay in the first-level cache while all channels use them.
 #include "core/activation.h"
 
-#include "core/cpu/loops/pack.h"
+#include "core/cpu/loops/pack_functions.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
@@ -171,7 +171,7 @@ void backward(const ActivationProgram& program, T* in_gradient, const T* in, con
 
 }  // namespace
 
-void add_activation(Loops& loops) {
+void add_activation(Loops& loops) noexcept {
     loops.float32.activation_forward = forward<float>;
     loops.float32.activation_backward = backward<float>;
     loops.float64.activation_forward = forward<double>;

@@ -1,5 +1,5 @@
 // Binary elementwise loops: each functor of scalar::Binary over packs.
-#include "core/cpu/loops/pack.h"
+#include "core/cpu/loops/pack_functions.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
@@ -52,7 +52,7 @@ void add(TypedLoops<T>& loops, List<Ops...>) {
 
 }  // namespace
 
-void add_binary(Loops& loops) {
+void add_binary(Loops& loops) noexcept {
     add(loops.float32, scalar::Binary{});
     add(loops.float64, scalar::Binary{});
     add(loops.int64, scalar::BinaryWhole{});

@@ -50,7 +50,7 @@ void add(TypedLoops<T>& loops, List<Ops...>) {
 
 }  // namespace
 
-void add_compare(Loops& loops) {
+void add_compare(Loops& loops) noexcept {
     add(loops.float32, scalar::Compare{});
     add(loops.float64, scalar::Compare{});
     add(loops.int64, scalar::Compare{});

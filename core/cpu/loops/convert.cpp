@@ -66,7 +66,7 @@ void add(TypedLoops<From>& loops) {
 
 }  // namespace
 
-void add_convert(Loops& loops) {
+void add_convert(Loops& loops) noexcept {
     add(loops.float32);
     add(loops.float64);
     add(loops.int64);

@@ -3,7 +3,7 @@
 // channels in registers.
 #include "core/exponential_features.h"
 
-#include "core/cpu/loops/pack.h"
+#include "core/cpu/loops/pack_functions.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
@@ -238,7 +238,7 @@ void backward(const FeatureArguments<T>& a, const FeatureGradients<T>& gradients
 
 }  // namespace
 
-void add_exponential_features(Loops& loops) {
+void add_exponential_features(Loops& loops) noexcept {
     loops.float32.features_forward = forward<float>;
     loops.float32.features_backward = backward<float>;
     loops.float64.features_forward = forward<double>;

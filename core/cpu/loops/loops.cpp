@@ -5,7 +5,7 @@
 namespace ralimp::cpu::SIMD_LEVEL {
 
 const Loops& loops() {
-    static const Loops table = [] {
+    static const Loops table = []() noexcept {
         Loops all{};
         add_unary(all);
         add_binary(all);

@@ -1,11 +1,10 @@
 // Pack<T>: as many values as one SIMD register of the instruction set being compiled holds (one
-// value at the baseline), with the arithmetic that the functors of core/scalar.h need. Functions
-// come from SLEEF (at most 1 ulp), at the baseline from <cmath>. Loads and stores of a part of a
-// pack let the end of a row run through the same instructions as its body.
+// value at the baseline), with loads, stores and arithmetic; pack_functions.h adds exp and the
+// like. Loads and stores of a part of a pack let the end of a row run through the same instructions
+// as its body.
 #pragma once
 #if defined(__AVX2__)
 #include <immintrin.h>
-#include <sleef.h>
 #endif
 #include <cstdint>
 
@@ -197,84 +196,14 @@ T first(Pack<T> pack) {
 }
 template <class T>
 bool any(Mask<T> mask) {
-    if constexpr (pack_bytes == 0) {
-        return mask.bits;
-    } else {
-        bool found = false;
-        for (int i = 0; i < Pack<T>::width; ++i) found |= mask.bits[i] != 0;
-        return found;
-    }
-}
-
 #if defined(__AVX512F__)
-#define RALIMP_SLEEF_FLOAT(name) Sleef_##name##f16_u10avx512f
-#define RALIMP_SLEEF_DOUBLE(name) Sleef_##name##d8_u10avx512f
+    const __m512i bits = reinterpret_cast<__m512i>(mask.bits);
+    return _mm512_test_epi32_mask(bits, bits) != 0;
 #elif defined(__AVX2__)
-#define RALIMP_SLEEF_FLOAT(name) Sleef_##name##f8_u10avx2
-#define RALIMP_SLEEF_DOUBLE(name) Sleef_##name##d4_u10avx2
+    return _mm256_movemask_epi8(reinterpret_cast<__m256i>(mask.bits)) != 0;
 #else
-#define RALIMP_SLEEF_FLOAT(name) std::name
-#define RALIMP_SLEEF_DOUBLE(name) std::name
+    return mask.bits;
 #endif
-#define RALIMP_PACK_FUNCTION(name)                                    \
-    inline Pack<float> name(Pack<float> x) {                          \
-        return Pack<float>::of(RALIMP_SLEEF_FLOAT(name)(x.values));   \
-    }                                                                 \
-    inline Pack<double> name(Pack<double> x) {                        \
-        return Pack<double>::of(RALIMP_SLEEF_DOUBLE(name)(x.values)); \
-    }
-RALIMP_PACK_FUNCTION(exp)
-RALIMP_PACK_FUNCTION(expm1)
-RALIMP_PACK_FUNCTION(log)
-RALIMP_PACK_FUNCTION(log1p)
-RALIMP_PACK_FUNCTION(sin)
-RALIMP_PACK_FUNCTION(cos)
-RALIMP_PACK_FUNCTION(sinh)
-RALIMP_PACK_FUNCTION(cosh)
-RALIMP_PACK_FUNCTION(tanh)
-RALIMP_PACK_FUNCTION(erf)
-#undef RALIMP_PACK_FUNCTION
-inline Pack<float> pow(Pack<float> a, Pack<float> b) {
-    return Pack<float>::of(RALIMP_SLEEF_FLOAT(pow)(a.values, b.values));
 }
-inline Pack<double> pow(Pack<double> a, Pack<double> b) {
-    return Pack<double>::of(RALIMP_SLEEF_DOUBLE(pow)(a.values, b.values));
-}
-#undef RALIMP_SLEEF_FLOAT
-#undef RALIMP_SLEEF_DOUBLE
-
-#if defined(__AVX512F__)
-// The form with a full mask: the plain one makes g++ 12 warn of its own header (PR 105593).
-inline Pack<float> sqrt(Pack<float> x) {
-    return Pack<float>::of(_mm512_maskz_sqrt_ps(0xFFFF, x.values));
-}
-inline Pack<double> sqrt(Pack<double> x) {
-    return Pack<double>::of(_mm512_maskz_sqrt_pd(0xFF, x.values));
-}
-inline Pack<float> fused_multiply_add(Pack<float> a, Pack<float> b, Pack<float> c) {
-    return Pack<float>::of(_mm512_fmadd_ps(a.values, b.values, c.values));
-}
-inline Pack<double> fused_multiply_add(Pack<double> a, Pack<double> b, Pack<double> c) {
-    return Pack<double>::of(_mm512_fmadd_pd(a.values, b.values, c.values));
-}
-#elif defined(__AVX2__)
-inline Pack<float> sqrt(Pack<float> x) { return Pack<float>::of(_mm256_sqrt_ps(x.values)); }
-inline Pack<double> sqrt(Pack<double> x) { return Pack<double>::of(_mm256_sqrt_pd(x.values)); }
-inline Pack<float> fused_multiply_add(Pack<float> a, Pack<float> b, Pack<float> c) {
-    return Pack<float>::of(_mm256_fmadd_ps(a.values, b.values, c.values));
-}
-inline Pack<double> fused_multiply_add(Pack<double> a, Pack<double> b, Pack<double> c) {
-    return Pack<double>::of(_mm256_fmadd_pd(a.values, b.values, c.values));
-}
-#else
-template <class T>
-Pack<T> sqrt(Pack<T> x) {
-    return Pack<T>(std::sqrt(x.values));
-}
-template <class T>
-Pack<T> fused_multiply_add(Pack<T> a, Pack<T> b, Pack<T> c) {
-    return Pack<T>(std::fma(a.values, b.values, c.values));
-}
-#endif
 
 }  // namespace ralimp::cpu::SIMD_LEVEL

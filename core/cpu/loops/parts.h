@@ -4,12 +4,12 @@
 
 namespace ralimp::cpu::SIMD_LEVEL {
 
-void add_unary(Loops& loops);
-void add_binary(Loops& loops);
-void add_compare(Loops& loops);
-void add_reduce(Loops& loops);
-void add_convert(Loops& loops);
-void add_activation(Loops& loops);
-void add_exponential_features(Loops& loops);
+void add_unary(Loops& loops) noexcept;
+void add_binary(Loops& loops) noexcept;
+void add_compare(Loops& loops) noexcept;
+void add_reduce(Loops& loops) noexcept;
+void add_convert(Loops& loops) noexcept;
+void add_activation(Loops& loops) noexcept;
+void add_exponential_features(Loops& loops) noexcept;
 
 }  // namespace ralimp::cpu::SIMD_LEVEL

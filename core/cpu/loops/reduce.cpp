@@ -177,7 +177,7 @@ void add(TypedLoops<T>& loops) {
 
 }  // namespace
 
-void add_reduce(Loops& loops) {
+void add_reduce(Loops& loops) noexcept {
     add(loops.float32);
     add(loops.float64);
     add(loops.int64);

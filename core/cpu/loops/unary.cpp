@@ -1,5 +1,5 @@
 // Unary elementwise loops: each functor of scalar::Unary over packs.
-#include "core/cpu/loops/pack.h"
+#include "core/cpu/loops/pack_functions.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
@@ -34,7 +34,7 @@ void add(TypedLoops<T>& loops, List<Ops...>) {
 
 }  // namespace
 
-void add_unary(Loops& loops) {
+void add_unary(Loops& loops) noexcept {
     add(loops.float32, scalar::Unary{});
     add(loops.float64, scalar::Unary{});
     add(loops.int64, scalar::UnaryWhole{});

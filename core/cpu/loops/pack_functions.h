@@ -1,0 +1,130 @@
+// The functions of <cmath> over packs, so that the functors of core/scalar.h run on them: from
+// SLEEF (at most 1 ulp; Shibata and Petrogalli, "SLEEF: a portable vectorized library of C standard
+// mathematical functions", 2020), at the baseline from <cmath>.
+#pragma once
+#include "core/cpu/loops/pack.h"
+#if defined(__AVX2__)
+#include <sleef.h>
+#endif
+
+namespace ralimp::cpu::SIMD_LEVEL {
+
+#if defined(__AVX512F__)
+#define RALIMP_SLEEF_FLOAT(name) Sleef_##name##f16_u10avx512f
+#define RALIMP_SLEEF_DOUBLE(name) Sleef_##name##d8_u10avx512f
+#elif defined(__AVX2__)
+#define RALIMP_SLEEF_FLOAT(name) Sleef_##name##f8_u10avx2
+#define RALIMP_SLEEF_DOUBLE(name) Sleef_##name##d4_u10avx2
+#else
+#define RALIMP_SLEEF_FLOAT(name) std::name
+#define RALIMP_SLEEF_DOUBLE(name) std::name
+#endif
+#define RALIMP_PACK_FUNCTION(name)                                    \
+    inline Pack<float> name(Pack<float> x) {                          \
+        return Pack<float>::of(RALIMP_SLEEF_FLOAT(name)(x.values));   \
+    }                                                                 \
+    inline Pack<double> name(Pack<double> x) {                        \
+        return Pack<double>::of(RALIMP_SLEEF_DOUBLE(name)(x.values)); \
+    }
+RALIMP_PACK_FUNCTION(exp)
+RALIMP_PACK_FUNCTION(expm1)
+RALIMP_PACK_FUNCTION(log)
+RALIMP_PACK_FUNCTION(sin)
+RALIMP_PACK_FUNCTION(cos)
+RALIMP_PACK_FUNCTION(tanh)
+RALIMP_PACK_FUNCTION(erf)
+
+namespace sleef {
+RALIMP_PACK_FUNCTION(log1p)
+RALIMP_PACK_FUNCTION(sinh)
+RALIMP_PACK_FUNCTION(cosh)
+}  // namespace sleef
+#undef RALIMP_PACK_FUNCTION
+
+// SLEEF gives infinity for log1p near the largest numbers, where log(1 + x) is log(x) anyway.
+template <class T>
+Pack<T> log1p(Pack<T> x) {
+    const Pack<T> result = sleef::log1p(x);
+    const Mask<T> large = x > Pack<T>(T(1e36));
+    if (any(large)) [[unlikely]]
+        return select(large, log(x), result);
+    return result;
+}
+
+// And for sinh and cosh soon after e^x overflows, although half of it does not: there they are
+// e^(|x| - c) times e^c / 2, where |x| - c is exact.
+struct BeforeOverflow {
+    double start, c, half_exp;
+};
+template <class T>
+constexpr BeforeOverflow before_overflow = sizeof(T) == 4
+                                               ? BeforeOverflow{88, 64, 3.1175745404058084e27}
+                                               : BeforeOverflow{709, 512, 1.1422067932698784e222};
+template <class T>
+Pack<T> half_exp_near_overflow(Pack<T> magnitude) {
+    constexpr BeforeOverflow range = before_overflow<T>;
+    return exp(magnitude - Pack<T>(T(range.c))) * Pack<T>(T(range.half_exp));
+}
+template <class T>
+Pack<T> sinh(Pack<T> x) {
+    const Pack<T> magnitude = select(x < Pack<T>(T(0)), -x, x);
+    const Mask<T> large = magnitude > Pack<T>(T(before_overflow<T>.start));
+    const Pack<T> result = sleef::sinh(x);
+    if (!any(large)) [[likely]]
+        return result;
+    const Pack<T> value = half_exp_near_overflow(magnitude);
+    return select(large, select(x < Pack<T>(T(0)), -value, value), result);
+}
+template <class T>
+Pack<T> cosh(Pack<T> x) {
+    const Pack<T> magnitude = select(x < Pack<T>(T(0)), -x, x);
+    const Mask<T> large = magnitude > Pack<T>(T(before_overflow<T>.start));
+    const Pack<T> result = sleef::cosh(x);
+    if (!any(large)) [[likely]]
+        return result;
+    return select(large, half_exp_near_overflow(magnitude), result);
+}
+inline Pack<float> pow(Pack<float> a, Pack<float> b) {
+    return Pack<float>::of(RALIMP_SLEEF_FLOAT(pow)(a.values, b.values));
+}
+inline Pack<double> pow(Pack<double> a, Pack<double> b) {
+    return Pack<double>::of(RALIMP_SLEEF_DOUBLE(pow)(a.values, b.values));
+}
+#undef RALIMP_SLEEF_FLOAT
+#undef RALIMP_SLEEF_DOUBLE
+
+#if defined(__AVX512F__)
+// The form with a full mask: the plain one makes g++ 12 warn of its own header (PR 105593).
+inline Pack<float> sqrt(Pack<float> x) {
+    return Pack<float>::of(_mm512_maskz_sqrt_ps(0xFFFF, x.values));
+}
+inline Pack<double> sqrt(Pack<double> x) {
+    return Pack<double>::of(_mm512_maskz_sqrt_pd(0xFF, x.values));
+}
+inline Pack<float> fused_multiply_add(Pack<float> a, Pack<float> b, Pack<float> c) {
+    return Pack<float>::of(_mm512_fmadd_ps(a.values, b.values, c.values));
+}
+inline Pack<double> fused_multiply_add(Pack<double> a, Pack<double> b, Pack<double> c) {
+    return Pack<double>::of(_mm512_fmadd_pd(a.values, b.values, c.values));
+}
+#elif defined(__AVX2__)
+inline Pack<float> sqrt(Pack<float> x) { return Pack<float>::of(_mm256_sqrt_ps(x.values)); }
+inline Pack<double> sqrt(Pack<double> x) { return Pack<double>::of(_mm256_sqrt_pd(x.values)); }
+inline Pack<float> fused_multiply_add(Pack<float> a, Pack<float> b, Pack<float> c) {
+    return Pack<float>::of(_mm256_fmadd_ps(a.values, b.values, c.values));
+}
+inline Pack<double> fused_multiply_add(Pack<double> a, Pack<double> b, Pack<double> c) {
+    return Pack<double>::of(_mm256_fmadd_pd(a.values, b.values, c.values));
+}
+#else
+template <class T>
+Pack<T> sqrt(Pack<T> x) {
+    return Pack<T>(std::sqrt(x.values));
+}
+template <class T>
+Pack<T> fused_multiply_add(Pack<T> a, Pack<T> b, Pack<T> c) {
+    return Pack<T>(std::fma(a.values, b.values, c.values));
+}
+#endif
+
+}  // namespace ralimp::cpu::SIMD_LEVEL
