@@ -23,31 +23,6 @@ bool is_line_search(const OptimizerConfig& config) {
 
 }  // namespace
 
-double learning_rate(const PhaseConfig& phase, int64_t phase_step) {
-    const double base =
-        std::visit([](const auto& optimizer) { return optimizer.learning_rate; }, phase.optimizer);
-    return base * schedule_factor(phase.schedule, phase_step, phase.steps);
-}
-
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout) {
-    struct Maker {
-        ParameterLayout layout;
-        std::unique_ptr<Optimizer> operator()(const AdamConfig& c) {
-            return std::make_unique<Adam>(std::move(layout), c);
-        }
-        std::unique_ptr<Optimizer> operator()(const AdamWConfig& c) {
-            return std::make_unique<Adam>(std::move(layout), c);
-        }
-        std::unique_ptr<Optimizer> operator()(const SgdConfig& c) {
-            return std::make_unique<Sgd>(std::move(layout), c);
-        }
-        std::unique_ptr<Optimizer> operator()(const LbfgsConfig& c) {
-            return std::make_unique<Lbfgs>(std::move(layout), c);
-        }
-    };
-    return std::visit(Maker{std::move(layout)}, config);
-}
-
 Training::Training(Task& task, const RunSettings& settings, const RunFolder& folder, Log& log,
                    std::string config_text)
     : task_(task),
@@ -175,7 +150,8 @@ void Training::run_phase() {
     const auto due = [&](int64_t every) { return every > 0 && step_ % every == 0; };
     while (phase_step_ < phase().steps && stop_reason_.empty()) {
         task_.set_batch(is_line_search(phase().optimizer) ? phase_start_ : step_);
-        const double rate = learning_rate(phase(), phase_step_);
+        const double rate = learning_rate_of(phase().optimizer) *
+                            schedule_factor(phase().schedule, phase_step_, phase().steps);
         const StepResult result =
             optimizer_->step(parameters_.values(), rate, [&] { return evaluate_loss(); });
         if (result.stop == StopReason::non_finite) {

@@ -87,6 +87,4 @@ private:
     double start_ = 0;
 };
 
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout);
-
 }  // namespace ralimp

@@ -3,15 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/describe.h"
 #include "core/dtype.h"
-#include "optim/adam.h"
-#include "optim/lbfgs.h"
+#include "optim/make_optimizer.h"
 #include "optim/schedule.h"
-#include "optim/sgd.h"
 
 namespace ralimp {
 
@@ -25,8 +22,6 @@ constexpr auto enum_names(Precision) {
 inline DType dtype_of(Precision precision) {
     return precision == Precision::float64 ? DType::float64 : DType::float32;
 }
-
-using OptimizerConfig = std::variant<AdamConfig, AdamWConfig, SgdConfig, LbfgsConfig>;
 
 // Steps made with one optimizer.
 struct PhaseConfig {
@@ -83,8 +78,5 @@ struct RunSettings {
         field("training", config.training, "optimizers, steps and how often what is written");
     }
 };
-
-// The factor on the optimizer's own learning rate is the schedule's; this is their product.
-double learning_rate(const PhaseConfig& phase, int64_t phase_step);
 
 }  // namespace ralimp
