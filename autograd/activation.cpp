@@ -29,7 +29,8 @@ Tensors activation_vjp(const VjpContext& c) {
             c);
     const Tensor input = c.inputs[0].contiguous();
     const Tensor gradient = Tensor::empty(input.shape(), input.dtype(), input.device());
-    kernels(input.device()).activation_backward(program, gradient, input, c.gradient.contiguous());
+    kernels(input.device())
+        .activation_backward(program, gradient, input, c.output, c.gradient.contiguous());
     return {gradient};
 }
 
@@ -38,7 +39,7 @@ Tensor apply_program(const ActivationProgram& program, const Tensor& channels) {
     const Tensor input = channels.contiguous();
     const Tensor out = Tensor::empty(input.shape(), input.dtype(), input.device());
     kernels(input.device()).activation_forward(program, out, input);
-    return record(name_of(program.activation), out, {channels}, Keep::inputs, program,
+    return record(name_of(program.activation), out, {channels}, Keep::both, program,
                   activation_vjp);
 }
 

@@ -98,8 +98,11 @@ struct Exp {
     static constexpr auto name = "exp";
     template <int Order, class T>
     HOST_DEVICE static void derivatives(T x, T* d) {
-        d[0] = exp(x);
-        for (int k = 1; k <= Order; ++k) d[k] = d[0];
+        from_value<Order>(exp(x), d);
+    }
+    template <int Order, class T>
+    HOST_DEVICE static void from_value(T y, T* d) {
+        for (int k = 0; k <= Order; ++k) d[k] = y;
     }
 };
 
@@ -108,7 +111,10 @@ struct Sigmoid {
     static constexpr auto name = "sigmoid";
     template <int Order, class T>
     HOST_DEVICE static void derivatives(T x, T* d) {
-        const T y = scalar::Sigmoid::value(x);
+        from_value<Order>(scalar::Sigmoid::value(x), d);
+    }
+    template <int Order, class T>
+    HOST_DEVICE static void from_value(T y, T* d) {
         const T s = y * (T(1) - y);
         d[0] = y;
         if constexpr (Order >= 1) d[1] = s;

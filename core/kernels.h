@@ -67,9 +67,9 @@ struct Kernels {
     // …], contiguous.
     void (*activation_forward)(const ActivationProgram& program, const Tensor& out,
                                const Tensor& in);
-    // in_gradient = (∂out/∂in)ᵀ out_gradient; all four contiguous and of one shape.
+    // in_gradient = (∂out/∂in)ᵀ out_gradient; all contiguous and of one shape.
     void (*activation_backward)(const ActivationProgram& program, const Tensor& in_gradient,
-                                const Tensor& in, const Tensor& out_gradient);
+                                const Tensor& in, const Tensor& out, const Tensor& out_gradient);
 
     // Exponential features; shapes as in autograd/exponential_features.h, all contiguous, n may be
     // undefined.

@@ -23,14 +23,14 @@ void activation_forward(const ActivationProgram& program, const Tensor& out, con
 }
 
 void activation_backward(const ActivationProgram& program, const Tensor& in_gradient,
-                         const Tensor& in, const Tensor& out_gradient) {
+                         const Tensor& in, const Tensor& out, const Tensor& out_gradient) {
     const int64_t points = in.elements() / program.channels;
     dispatch_floating("activation", in.dtype(), [&]<class T>(T) {
         T* to = in_gradient.data<T>();
-        const T *from = in.data<T>(), *gradient = out_gradient.data<T>();
+        const T *from = in.data<T>(), *value = out.data<T>(), *gradient = out_gradient.data<T>();
         parallel_for(points, grain, [&](int64_t begin, int64_t end) {
-            loops_of<T>().activation_backward(program, to + begin, from + begin, gradient + begin,
-                                              points, end - begin);
+            loops_of<T>().activation_backward(program, to + begin, from + begin, value + begin,
+                                              gradient + begin, points, end - begin);
         });
     });
 }

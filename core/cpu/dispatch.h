@@ -53,7 +53,7 @@ void argsort(const Tensor& out, const Tensor& in, int axis, bool descending);
 void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right);
 void activation_forward(const ActivationProgram& program, const Tensor& out, const Tensor& in);
 void activation_backward(const ActivationProgram& program, const Tensor& in_gradient,
-                         const Tensor& in, const Tensor& out_gradient);
+                         const Tensor& in, const Tensor& out, const Tensor& out_gradient);
 void features_forward(const FeatureProgram& program, const Tensor& out, const Tensor& p,
                       const Tensor& n, const Tensor& blocks, const Tensor& table);
 void features_backward(const FeatureProgram& program, const FeatureGradientTensors& gradients,

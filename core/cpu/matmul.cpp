@@ -57,6 +57,13 @@ Parts parts_of(int64_t m, int64_t n, int64_t k) {
     constexpr int64_t smallest_work = 1 << 19;  // multiplications of a part
     constexpr int64_t multiple = 64;
     Parts parts{m, n, k};
+    // OpenBLAS multiplies narrow matrices without packing them first, twice as fast, up to this
+    // much work in a call.
+    constexpr int64_t narrow = 64, unpacked_work = 1'000'000;
+    if (n <= narrow && k <= narrow && m * n * k > unpacked_work) {
+        parts.rows = std::max(multiple, unpacked_work / (n * k) / multiple * multiple);
+        return parts;
+    }
     const int64_t count = std::min(most_parts, m * n * k / smallest_work);
     if (count < 2) return parts;
     const auto cut = [&](int64_t size) {

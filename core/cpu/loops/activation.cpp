@@ -21,6 +21,17 @@ void derivatives(const T* x, T* d, int64_t count) {
     }
 }
 
+// The same from the values f(x).
+template <class Op, int Order, class T>
+void derivatives_from_value(const T* y, T* d, int64_t count) {
+    using P = Pack<T>;
+    for (int64_t i = 0; i < count; i += P::width) {
+        P values[Order + 1];
+        Op::template from_value<Order>(P::load(y + i), values);
+        for (int k = 1; k <= Order; ++k) values[k].store(d + k * block + i);
+    }
+}
+
 template <class T>
 using DerivativesKernel = void (*)(const T* x, T* d, int64_t count);
 
@@ -40,6 +51,38 @@ constexpr DerivativesKernel<T> kernel_of(int order) {
     }
 }
 
+template <class Op, class T>
+constexpr bool has_from_value = requires(T y, T* d) {
+    Op::template from_value<1>(y, d);
+};
+
+// Null for an activation whose derivatives need its argument. Only the reverse pass asks, for
+// orders from 1 on.
+template <class Op, class T>
+constexpr DerivativesKernel<T> value_kernel_of(int order) {
+    if constexpr (has_from_value<Op, Pack<T>>) {
+        switch (order) {
+            case 1:
+                return derivatives_from_value<Op, 1, T>;
+            case 2:
+                return derivatives_from_value<Op, 2, T>;
+            case 3:
+                return derivatives_from_value<Op, 3, T>;
+            case 4:
+                return derivatives_from_value<Op, 4, T>;
+        }
+    }
+    return nullptr;
+}
+
+template <class T, class... Ops>
+DerivativesKernel<T> select_value_kernel(List<Ops...>, Activation activation, int order) {
+    static constexpr DerivativesKernel<T> table[sizeof...(Ops)][activation::max_order + 1] = {
+        {nullptr, value_kernel_of<Ops, T>(1), value_kernel_of<Ops, T>(2),
+         value_kernel_of<Ops, T>(3), value_kernel_of<Ops, T>(4)}...};
+    return table[static_cast<int>(activation)][order];
+}
+
 template <class T, class... Ops>
 DerivativesKernel<T> select_kernel(List<Ops...>, Activation activation, int order) {
     static constexpr DerivativesKernel<T> table[sizeof...(Ops)][activation::max_order + 1] = {
@@ -55,20 +98,43 @@ struct Scratch {
     alignas(64) T d[(activation::max_order + 1) * block];
 };
 
-// The derivatives of f(scale·v) for count <= block values.
 template <class T>
-void block_derivatives(const ActivationProgram& program, int order, const T* v, int64_t count,
-                       Scratch<T>& scratch) {
+inline Pack<T> load_pack(const T* from, int64_t count) {
+    return count == Pack<T>::width ? Pack<T>::load(from) : Pack<T>::load(from, count);
+}
+template <class T>
+inline void store_pack(Pack<T> value, T* to, int64_t count) {
+    count == Pack<T>::width ? value.store(to) : value.store(to, count);
+}
+
+// scratch.x = factor · from, filled up with zeros to a whole pack.
+template <class T>
+void load_block(Scratch<T>& scratch, T factor, const T* from, int64_t count) {
     using P = Pack<T>;
-    const P scale(static_cast<T>(program.scale));
     for (int64_t i = 0; i < count; i += P::width) {
-        const int64_t left = count - i;
-        const P value = left >= P::width ? P::load(v + i) : P::load(v + i, left);
-        (value * scale).store(scratch.x + i);
+        const int64_t left = count - i < P::width ? count - i : P::width;
+        (P(factor) * load_pack(from + i, left)).store(scratch.x + i);
     }
-    select_kernel<T>(activation::Activations{}, program.activation, order)(scratch.x, scratch.d,
-                                                                           count);
+}
+
+// The derivatives of f(scale·v) for count <= block values: scale^k f⁽ᵏ⁾(scale·v). With `value` =
+// f(scale·v) given, row 0 may be left out.
+template <class T>
+void block_derivatives(const ActivationProgram& program, int order, const T* v, const T* value,
+                       int64_t count, Scratch<T>& scratch) {
+    using P = Pack<T>;
+    constexpr activation::Activations all;
+    const auto from_value =
+        value ? select_value_kernel<T>(all, program.activation, order) : nullptr;
+    if (from_value) {
+        load_block(scratch, T(1), value, count);
+        from_value(scratch.x, scratch.d, count);
+    } else {
+        load_block(scratch, static_cast<T>(program.scale), v, count);
+        select_kernel<T>(all, program.activation, order)(scratch.x, scratch.d, count);
+    }
     if (program.scale == 1) return;
+    const P scale(static_cast<T>(program.scale));
     P power = scale;
     for (int k = 1; k <= order; ++k, power = power * scale) {
         T* row = scratch.d + k * block;
@@ -82,15 +148,6 @@ inline Pack<T> derivative_at(const Scratch<T>& scratch, int order, int64_t i) {
     return Pack<T>::load(scratch.d + order * block + i);
 }
 
-template <class T>
-inline Pack<T> load_pack(const T* from, int64_t count) {
-    return count == Pack<T>::width ? Pack<T>::load(from) : Pack<T>::load(from, count);
-}
-template <class T>
-inline void store_pack(Pack<T> value, T* to, int64_t count) {
-    count == Pack<T>::width ? value.store(to) : value.store(to, count);
-}
-
 // in and out [channels, stride], of which `count` points from the given pointers on.
 template <class T>
 void forward(const ActivationProgram& program, T* out, const T* in, int64_t stride, int64_t count) {
@@ -99,7 +156,7 @@ void forward(const ActivationProgram& program, T* out, const T* in, int64_t stri
     P v[ActivationProgram::max_channels];
     for (int64_t begin = 0; begin < count; begin += block) {
         const int64_t size = count - begin < block ? count - begin : block;
-        block_derivatives(program, program.max_order, in + begin, size, scratch);
+        block_derivatives<T>(program, program.max_order, in + begin, nullptr, size, scratch);
         for (int64_t i = 0; i < size; i += P::width) {
             const int64_t left = size - i < P::width ? size - i : P::width;
             const T* from = in + begin + i;
@@ -123,14 +180,14 @@ void forward(const ActivationProgram& program, T* out, const T* in, int64_t stri
 }
 
 template <class T>
-void backward(const ActivationProgram& program, T* in_gradient, const T* in, const T* out_gradient,
-              int64_t stride, int64_t count) {
+void backward(const ActivationProgram& program, T* in_gradient, const T* in, const T* out,
+              const T* out_gradient, int64_t stride, int64_t count) {
     using P = Pack<T>;
     Scratch<T> scratch;
     P v[ActivationProgram::max_channels], dv[ActivationProgram::max_channels];
     for (int64_t begin = 0; begin < count; begin += block) {
         const int64_t size = count - begin < block ? count - begin : block;
-        block_derivatives(program, program.max_order + 1, in + begin, size, scratch);
+        block_derivatives(program, program.max_order + 1, in + begin, out + begin, size, scratch);
         for (int64_t i = 0; i < size; i += P::width) {
             const int64_t left = size - i < P::width ? size - i : P::width;
             const T* from = in + begin + i;

@@ -63,7 +63,7 @@ struct TypedLoops {
     // `count` points of channels that are `stride` elements apart; see core/activation.h.
     void (*activation_forward)(const ActivationProgram&, T* out, const T* in, int64_t stride,
                                int64_t count);
-    void (*activation_backward)(const ActivationProgram&, T* in_gradient, const T* in,
+    void (*activation_backward)(const ActivationProgram&, T* in_gradient, const T* in, const T* out,
                                 const T* out_gradient, int64_t stride, int64_t count);
     // Points begin … end-1. scratch: zeros, one row of padded_features per channel; backward: two.
     void (*features_forward)(const FeatureArguments<T>&, T* out, T* scratch, int64_t begin,
