@@ -8,6 +8,7 @@
 #include "layers/mlp.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
+#include "trainers/objective.h"
 #include "trainers/report.h"
 #include "trainers/signals.h"
 #include "trainers/training.h"
@@ -40,11 +41,10 @@ void check_run(Task& task, const RunSettings& settings) {
     print_model(task);
     const Parameters parameters(task.model());
     reset_peak_memory({});
-    const Loss loss = task.loss();
-    parameters.gradient(loss.total);
-    fmt::print("loss at the start: {}\n", format_number(loss.total.item()));
-    for (const auto& [name, value] : loss.terms)
-        fmt::print("  {} {}\n", name, format_number(value.item()));
+    const ObjectiveValues values = evaluate_objective(task, parameters);
+    fmt::print("at the start:\n");
+    for (const auto& [name, value] : values.loss)
+        fmt::print("  {:<56} {}\n", name, format_number(value));
     fmt::print("memory of one step: {:.1f} MB of tensors\n",
                static_cast<double>(memory_statistics({}).peak_bytes) / 1e6);
 }

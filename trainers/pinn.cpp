@@ -23,7 +23,8 @@ PinnTask::PinnTask(const PinnConfig& config)
       network_(make_network(
           config.network, problem_->domain(), static_cast<int64_t>(problem_->output_names().size()),
           dtype_of(config.run.precision), static_cast<uint64_t>(config.run.seed))),
-      dtype_(dtype_of(config.run.precision)) {
+      dtype_(dtype_of(config.run.precision)),
+      part_rows_(rows_per_part(problem_->derivatives()->channels(), config.network.width, dtype_)) {
     set_batch(0);
 }
 
@@ -61,12 +62,17 @@ Tensor PinnTask::error_measure(const Tensor& difference) const {
     return mean(config_.loss.kind == LossKind::mse ? square(difference) : abs(difference));
 }
 
-Loss PinnTask::loss() {
-    const Jet u = network_->forward(Jet::input(residual_points_, problem_->derivatives()));
-    Loss result;
-    const Tensor residual = error_measure(problem_->residual(u, residual_points_));
-    result.terms.emplace_back("residual", residual);
-    result.total = residual * config_.loss.residual_weight;
+int64_t PinnTask::parts() const { return (config_.points.residual + part_rows_ - 1) / part_rows_; }
+
+Loss PinnTask::loss(int64_t part) const {
+    const int64_t rows = residual_points_.size(0), begin = part * part_rows_;
+    const Tensor points = slice(residual_points_, 0, begin, std::min(begin + part_rows_, rows));
+    const Jet u = network_->forward(Jet::input(points, problem_->derivatives()));
+    // The mean over all points is the sum of the parts' shares of it.
+    const double share = static_cast<double>(points.size(0)) / static_cast<double>(rows);
+    const Tensor residual = error_measure(problem_->residual(u, points)) * share;
+    Loss result{residual * config_.loss.residual_weight, {{"residual", residual}}};
+    if (part != 0) return result;
     const Tensor difference = network_->forward(condition_points_) - condition_values_;
     int64_t row = 0;
     for (const Condition& condition : conditions_) {

@@ -65,7 +65,8 @@ public:
     Layer& model() override { return *network_; }
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
-    Loss loss() override;
+    int64_t parts() const override;
+    Loss loss(int64_t part) const override;
     NamedValues evaluate() override;
     std::vector<std::string> metric_names() const override { return {"relative_l2", "max_error"}; }
     bool larger_is_better() const override { return false; }
@@ -81,6 +82,7 @@ private:
     std::unique_ptr<PinnProblem> problem_;
     std::unique_ptr<Mlp> network_;
     DType dtype_;
+    int64_t part_rows_;
 
     int64_t drawn_ = -1;      // number of the present draw of points
     Tensor residual_points_;  // [residual, axes]

@@ -44,7 +44,10 @@ Tensor pixel_coordinates(int64_t height, int64_t width, DType dtype) {
 
 }  // namespace
 
-SirenTask::SirenTask(const SirenConfig& config) : config_(config), image_(load(config.data)) {
+SirenTask::SirenTask(const SirenConfig& config)
+    : config_(config),
+      image_(load(config.data)),
+      part_rows_(rows_per_part(1, config.network.width, dtype_of(config.run.precision))) {
     const DType dtype = dtype_of(config.run.precision);
     const int64_t pixels = image_.height() * image_.width();
     network_ = make_network(config.network, {{-1, -1}, {1, 1}}, image_.channels(), dtype,
@@ -84,9 +87,18 @@ Tensor SirenTask::calibration_batch() const {
     return index_select(coordinates_, 0, slice(order, 0, 0, std::min(pixels, calibration_rows)));
 }
 
-Loss SirenTask::loss() {
-    const Tensor difference = network_->forward(batch_coordinates_) - batch_targets_;
-    const Tensor mse = mean(square(difference));
+int64_t SirenTask::parts() const {
+    return (batch_coordinates_.size(0) + part_rows_ - 1) / part_rows_;
+}
+
+Loss SirenTask::loss(int64_t part) const {
+    const int64_t rows = batch_coordinates_.size(0), begin = part * part_rows_;
+    const int64_t end = std::min(begin + part_rows_, rows);
+    const Tensor difference = network_->forward(slice(batch_coordinates_, 0, begin, end)) -
+                              slice(batch_targets_, 0, begin, end);
+    // The mean over all pixels is the sum of the parts' shares of it.
+    const Tensor mse =
+        mean(square(difference)) * (static_cast<double>(end - begin) / static_cast<double>(rows));
     return {mse, {{"mse", mse}}};
 }
 

@@ -54,7 +54,8 @@ public:
     Layer& model() override { return *network_; }
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
-    Loss loss() override;
+    int64_t parts() const override;
+    Loss loss(int64_t part) const override;
     NamedValues evaluate() override;
     std::vector<std::string> metric_names() const override { return {"psnr", "max_error"}; }
     bool larger_is_better() const override { return true; }
@@ -67,6 +68,7 @@ private:
 
     SirenConfig config_;
     Image image_;
+    int64_t part_rows_;
     std::unique_ptr<Mlp> network_;
     Tensor
         coordinates_;  // [pixels, 2]: (x, y), each from -1 to 1 over the image's width and height

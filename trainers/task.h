@@ -10,6 +10,10 @@
 
 namespace ralimp {
 
+// Rows of a part for a network of this width that carries so many derivative channels: about 400 kB
+// for each layer.
+int64_t rows_per_part(int64_t channels, int64_t width, DType dtype);
+
 // The loss of one batch and the terms it is the weighted sum of; scalars of shape [].
 struct Loss {
     Tensor total;
@@ -28,8 +32,12 @@ public:
 
     // Chooses the data of a step: a pure function of the seed and this number.
     virtual void set_batch(int64_t sample_step) = 0;
-    // The loss of the chosen batch at the model's present parameters.
-    virtual Loss loss() = 0;
+    // The loss of the chosen batch at the model's present parameters is the sum over its parts,
+    // term by term. Parts are computed one by one, several threads at a time, so that what one part
+    // keeps for its gradient fits a cache. Their number depends on the config alone, never on
+    // threads.
+    virtual int64_t parts() const { return 1; }
+    virtual Loss loss(int64_t part) const = 0;
 
     // Figures of the present model. Calls throw_if_stop_requested() (signals.h) between pieces of
     // work.

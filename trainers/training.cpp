@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trainers/objective.h"
 #include "trainers/pace.h"
 #include "trainers/report.h"
 #include "trainers/signals.h"
@@ -93,27 +94,19 @@ void Training::save() {
 }
 
 void Training::open_metrics() {
-    std::vector<std::string> columns{"loss"};
-    {
-        NoGrad no_grad;
-        task_.set_batch(phase_start_);
-        for (const auto& [name, value] : task_.loss().terms) columns.push_back(name);
-    }
+    std::vector<std::string> columns;
+    task_.set_batch(phase_start_);
+    for (const auto& [name, value] : loss_values(task_)) columns.push_back(name);
     columns.insert(columns.end(), {"learning_rate", "gradient_norm", "seconds"});
     for (const std::string& name : task_.metric_names()) columns.push_back(name);
     metrics_file_.emplace(folder_.metrics().string(), columns,
                           step_ > 0 ? std::optional<int64_t>(step_) : std::nullopt);
 }
 
-void Training::note_loss(const Loss& loss) {
-    loss_.assign(1, {"loss", loss.total.item()});
-    for (const auto& [name, value] : loss.terms) loss_.emplace_back(name, value.item());
-}
-
 Evaluation Training::evaluate_loss() {
-    const Loss loss = task_.loss();
-    note_loss(loss);
-    return {loss_[0].second, parameters_.gradient(loss.total)};
+    ObjectiveValues values = evaluate_objective(task_, parameters_);
+    loss_ = std::move(values.loss);
+    return {loss_[0].second, values.gradient};
 }
 
 TrainingResult Training::run() {
@@ -208,10 +201,7 @@ void Training::record_step(const StepResult& result, double rate) {
     if (logged_step_ == step_) return;
     logged_step_ = step_;
     // A line search may have looked at another point last.
-    if (result.loss_after && *result.loss_after != loss_[0].second) {
-        NoGrad no_grad;
-        note_loss(task_.loss());
-    }
+    if (result.loss_after && *result.loss_after != loss_[0].second) loss_ = loss_values(task_);
     NamedValues row = loss_;
     row.emplace_back("learning_rate", rate);
     row.emplace_back("gradient_norm", result.gradient_norm);

@@ -52,7 +52,6 @@ private:
     void open_metrics();
     void run_phase();
     Evaluation evaluate_loss();
-    void note_loss(const Loss& loss);
     void record_step(const StepResult& result, double rate);
     void evaluate();
     void draw();

@@ -1,0 +1,85 @@
+#include "trainers/objective.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/kernels.h"
+#include "core/parallel.h"
+
+namespace ralimp {
+namespace {
+
+struct Part {
+    NamedValues loss;
+    Tensor gradient;
+};
+
+NamedValues values_of(const Loss& loss) {
+    NamedValues values{{"loss", loss.total.item()}};
+    for (const auto& [name, value] : loss.terms) values.emplace_back(name, value.item());
+    return values;
+}
+
+NamedValues sum(const std::vector<Part>& parts) {
+    NamedValues total = parts[0].loss;
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        // A term may be missing from some parts: conditions stand in one part only.
+        for (const auto& [name, value] : parts[part].loss) {
+            const auto found =
+                std::find_if(total.begin(), total.end(),
+                             [&, &wanted = name](const auto& t) { return t.first == wanted; });
+            if (found == total.end())
+                total.emplace_back(name, value);
+            else
+                found->second += value;
+        }
+    }
+    return total;
+}
+
+template <class T>
+void add_gradients(const std::vector<Part>& parts, const Tensor& out) {
+    T* to = out.data<T>();
+    parallel_for(out.elements(), 8192, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            double total = 0;
+            for (const Part& part : parts) total += part.gradient.data<T>()[i];
+            to[i] = static_cast<T>(total);
+        }
+    });
+}
+
+}  // namespace
+
+int64_t rows_per_part(int64_t channels, int64_t width, DType dtype) {
+    constexpr int64_t layer_bytes = 400'000;
+    const int64_t row = channels * width * static_cast<int64_t>(bytes_of(dtype));
+    const auto rows = static_cast<uint64_t>(std::clamp<int64_t>(layer_bytes / row, 1024, 65536));
+    return static_cast<int64_t>(std::bit_floor(rows));
+}
+
+NamedValues loss_values(const Task& task) {
+    std::vector<Part> parts(static_cast<std::size_t>(task.parts()));
+    parallel_for(task.parts(), 1, [&](int64_t begin, int64_t) {
+        NoGrad no_grad;  // recording is a matter of each thread
+        parts[begin].loss = values_of(task.loss(begin));
+    });
+    return sum(parts);
+}
+
+ObjectiveValues evaluate_objective(const Task& task, const Parameters& parameters) {
+    std::vector<Part> parts(static_cast<std::size_t>(task.parts()));
+    parallel_for(task.parts(), 1, [&](int64_t begin, int64_t) {
+        const Loss loss = task.loss(begin);
+        parts[begin] = {values_of(loss), parameters.gradient(loss.total)};
+    });
+    if (parts.size() == 1) return {parts[0].loss, parts[0].gradient};
+    const Tensor gradient = Tensor::empty({parameters.count()}, parameters.values().dtype());
+    if (gradient.dtype() == DType::float64)
+        add_gradients<double>(parts, gradient);
+    else
+        add_gradients<float>(parts, gradient);
+    return {sum(parts), gradient};
+}
+
+}  // namespace ralimp
