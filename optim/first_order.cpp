@@ -34,6 +34,7 @@ StepResult FirstOrderOptimizer::step(const Tensor& parameters, double learning_r
             update(range, range_of(parameters, range), range_of(evaluation.gradient, range),
                    learning_rate * range.learning_rate_scale, clip);
     ++steps_;
+    result.moved = true;
     return result;
 }
 

@@ -48,7 +48,7 @@ StepResult Lbfgs::step(const Tensor& parameters, double learning_rate, const Obj
     layout().check_buffer("lbfgs step", "parameters", parameters);
     check(std::isfinite(learning_rate) && learning_rate > 0,
           "lbfgs step: the learning rate {} must be > 0 and finite", learning_rate);
-    const int64_t evaluations_before = evaluations_;
+    const int64_t evaluations_before = evaluations_, iterations_before = iterations_;
     if (stop_ == StopReason::none) check_limits();
     if (stop_ == StopReason::none && !evaluated_) {
         const Evaluation first = counted(evaluate);
@@ -69,6 +69,7 @@ StepResult Lbfgs::step(const Tensor& parameters, double learning_rate, const Obj
             throw;
         }
     }
+    result.moved = iterations_ > iterations_before;
     result.loss_after = loss_;
     result.evaluations = evaluations_ - evaluations_before;
     result.stop = stop_;

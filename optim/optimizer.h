@@ -40,6 +40,7 @@ struct StepResult {
     double loss = 0;           // before the step
     double gradient_norm = 0;  // Euclidean, before the step and before clipping
     int64_t evaluations = 0;   // calls of the objective by this step
+    bool moved = false;        // whether the step was made: not when it only found a reason to stop
     // After the step, where it is known without another evaluation (L-BFGS).
     std::optional<double> loss_after;
     // Anything but `none`: the optimizer will make no further step. The parameters hold the last

@@ -1,5 +1,6 @@
 // Commands on a run that exists: evaluate, render, inspect.
 #include <fmt/core.h>
+#include <xxhash.h>
 
 #include "core/parallel.h"
 #include "data/image.h"
@@ -7,7 +8,7 @@
 #include "trainers/checkpoint_folder.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
-#include "trainers/log.h"
+#include "trainers/report.h"
 #include "trainers/result.h"
 #include "trainers/run_config.h"
 #include "trainers/run_folder.h"
@@ -21,10 +22,13 @@ struct LoadedRun {
     int64_t step;
 };
 
+// The model as it was trained, with the config that the checkpoint brings along. The run may still
+// be going on.
 LoadedRun load_run(const RunOptions& options) {
     RunFolder folder = RunFolder::open(options.run);
     const CheckpointFolder checkpoints(folder.checkpoints());
     Checkpoint checkpoint;
+    std::string name;
     if (options.checkpoint == "last") {
         auto found = checkpoints.newest_valid(
             [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
@@ -32,16 +36,23 @@ LoadedRun load_run(const RunOptions& options) {
             fail_with(ExitCode::bad_input, "{}: the run has no checkpoint yet",
                       options.run.string());
         checkpoint = std::move(found->checkpoint);
+        name = found->path.string();
     } else {
-        checkpoint = read_checkpoint(options.checkpoint == "best" ? checkpoints.best_path().string()
-                                                                  : options.checkpoint);
+        name = options.checkpoint == "best" ? checkpoints.best_path().string() : options.checkpoint;
+        checkpoint = read_checkpoint(name);
     }
-    const auto config = read_config<RunConfig>(folder.config());
+    const auto config = read_config_text<RunConfig>(checkpoint.config, name + ": config");
     if (const int64_t threads = settings_of(config).threads; threads > 0)
         set_thread_count(static_cast<int>(threads));
     auto task = make_task(config);
     load_into(named_tensors(task->model()), checkpoint, "model");
     return {std::move(folder), std::move(task), checkpoint.whole_number("step")};
+}
+
+// XXH3 of the values, to compare checkpoints by.
+uint64_t hash_of(const Tensor& tensor) {
+    return XXH3_64bits(tensor.data(),
+                       static_cast<std::size_t>(tensor.elements()) * bytes_of(tensor.dtype()));
 }
 
 void inspect_checkpoint(const std::filesystem::path& file) {
@@ -50,7 +61,8 @@ void inspect_checkpoint(const std::filesystem::path& file) {
     for (const auto& [name, value] : checkpoint.values)
         std::visit([&, &key = name](const auto& v) { fmt::print("  {:<40} {}\n", key, v); }, value);
     for (const auto& [name, tensor] : checkpoint.tensors)
-        fmt::print("  {:<40} {} {}\n", name, name_of(tensor.dtype()), to_string(tensor.shape()));
+        fmt::print("  {:<40} {} {:016x} {}\n", name, name_of(tensor.dtype()), hash_of(tensor),
+                   to_string(tensor.shape()));
     fmt::print("config:\n{}", checkpoint.config);
 }
 
@@ -85,6 +97,8 @@ ExitCode render(const RunOptions& options) {
     if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", folder.string(), error.message());
     for (const std::string& name : run.task->draw(folder))
         fmt::print("{}\n", (folder / name).string());
+    draw_loss_curves(run.folder.metrics(), folder / "loss.png");
+    fmt::print("{}\n", (folder / "loss.png").string());
     return ExitCode::success;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/allocator.h"
 #include "core/kernels.h"
@@ -10,6 +11,7 @@
 #include "trainers/config.h"
 #include "trainers/objective.h"
 #include "trainers/report.h"
+#include "trainers/result.h"
 #include "trainers/signals.h"
 #include "trainers/training.h"
 
@@ -39,26 +41,47 @@ void check_run(Task& task, const RunSettings& settings) {
                settings.precision == Precision::float64 ? "float64" : "float32",
                backend_description({}));
     print_model(task);
+    fmt::print("  [rows, {}] -> [rows, {}]\n", task.model().inputs(), task.model().outputs());
     const Parameters parameters(task.model());
     reset_peak_memory({});
     const ObjectiveValues values = evaluate_objective(task, parameters);
     fmt::print("at the start:\n");
     for (const auto& [name, value] : values.loss)
         fmt::print("  {:<56} {}\n", name, format_number(value));
-    fmt::print("memory of one step: {:.1f} MB of tensors\n",
-               static_cast<double>(memory_statistics({}).peak_bytes) / 1e6);
+    const int64_t step_bytes = memory_statistics({}).peak_bytes;
+    int64_t state_bytes = 0;  // of the phase that needs most
+    for (const PhaseConfig& phase : settings.training.phases) {
+        int64_t bytes = 0;
+        const auto optimizer = make_optimizer(phase.optimizer, layout_of(parameters));
+        for (const auto& [name, tensor] : optimizer->state().tensors)
+            bytes += tensor.elements() * bytes_of(tensor.dtype());
+        state_bytes = std::max(state_bytes, bytes);
+    }
+    fmt::print("memory: {:.1f} MB of tensors in one step, {:.1f} MB of optimizer state\n",
+               static_cast<double>(step_bytes) / 1e6, static_cast<double>(state_bytes) / 1e6);
+}
+
+struct Start {
+    Checkpoint checkpoint;
+    std::string name;  // of its file, for messages
+};
+
+std::optional<Start> newest_of(const RunFolder& folder, Log& log) {
+    auto found = CheckpointFolder(folder.checkpoints()).newest_valid([&](const std::string& line) {
+        log.warning("{}", line);
+    });
+    if (!found) return std::nullopt;
+    return Start{std::move(found->checkpoint), found->path.string()};
 }
 
 // A checkpoint given on the command line: a file, or a run's folder, of which the newest valid one
 // is taken.
-Checkpoint open_checkpoint(const std::filesystem::path& path, Log& log) {
-    if (!std::filesystem::is_directory(path)) return read_checkpoint(path.string());
-    const RunFolder run = RunFolder::open(path);
-    auto found = CheckpointFolder(run.checkpoints()).newest_valid([&](const std::string& line) {
-        log.warning("{}", line);
-    });
+Start open_start(const std::filesystem::path& path, Log& log) {
+    if (!std::filesystem::is_directory(path))
+        return {read_checkpoint(path.string()), path.string()};
+    auto found = newest_of(RunFolder::open(path), log);
     if (!found) fail_with(ExitCode::bad_input, "{}: the run has no checkpoint", path.string());
-    return std::move(found->checkpoint);
+    return std::move(*found);
 }
 
 // Keys whose values differ from those of the run that the checkpoint comes from.
@@ -79,19 +102,70 @@ void warn_of_changes(const std::string& before, const std::string& now, Log& log
                         line.substr(line.find_first_not_of(' ')));
 }
 
-RunFolder make_folder(const TrainOptions& options) {
+RunFolder new_folder(const TrainOptions& options) {
     if (options.output.empty())
         return RunFolder::create_numbered("runs", options.config.stem().string());
-    if (options.resume == "auto" && RunFolder::holds_run(options.output)) {
-        RunFolder folder = RunFolder::open(options.output);
-        folder.lock();
-        return folder;
-    }
     return RunFolder::create(options.output);
+}
+
+// The end of a run that came to its end with this very config and whose last checkpoint is there.
+std::optional<Result> end_of_run(const RunFolder& folder, const Checkpoint& checkpoint,
+                                 const std::string& config_text) {
+    if (!std::filesystem::exists(folder.result()) || checkpoint.config != config_text)
+        return std::nullopt;
+    Result result = read_result(folder.result().string());
+    const ResultValue* stopped_by = find_value(result, "stopped_by");
+    const ResultValue* steps = find_value(result, "steps");
+    if (!stopped_by || !steps || *steps != ResultValue(checkpoint.whole_number("step")))
+        return std::nullopt;
+    for (const char* unfinished : {"interrupted", "non-finite loss", "error"})
+        if (*stopped_by == ResultValue(std::string(unfinished))) return std::nullopt;
+    return result;
+}
+
+void say_nothing_to_do(const RunFolder& folder, const Result& result) {
+    const std::string stopped_by = std::get<std::string>(*find_value(result, "stopped_by"));
+    fmt::print(
+        "nothing to do: the run in {} ended at step {} ({}); with more training.phases[…].steps it "
+        "goes on\n",
+        folder.path().string(), std::get<int64_t>(*find_value(result, "steps")), stopped_by);
+}
+
+void restore(Training& training, const Start& start) {
+    try {
+        training.restore(start.checkpoint);
+    } catch (const Error& error) {
+        fail_with(error.code(), "{}: {}", start.name, error.what());
+    }
+}
+
+// Runs, and leaves a result.json and the error in the log whatever happens: both only as far as the
+// disk lets it.
+TrainingResult run_and_report(Training& training, const RunFolder& folder, const RunConfig& config,
+                              Task& task) {
+    const auto report_failure = [&](const char* stopped_by, const char* message, ExitCode code) {
+        try {
+            write_training_result(folder, config, task, training.result_so_far(stopped_by, code));
+            AppendedFile(folder.log().string()).append(fmt::format("error: {}\n", message));
+        } catch (const std::exception&) {}
+    };
+    try {
+        const TrainingResult result = training.run(folder);
+        write_training_result(folder, config, task, result);
+        return result;
+    } catch (const Error& error) {
+        const bool non_finite = error.code() == ExitCode::non_finite;
+        report_failure(non_finite ? "non-finite loss" : "error", error.what(), error.code());
+        throw;
+    } catch (const std::exception& error) {
+        report_failure("error", error.what(), ExitCode::failure);
+        throw;
+    }
 }
 
 }  // namespace
 
+// Nothing is written before the data, the model and the checkpoint are known to be good.
 ExitCode train(const TrainOptions& options) {
     const auto config = read_config<RunConfig>(options.config, options.overrides);
     const RunSettings& settings = settings_of(config);
@@ -101,59 +175,54 @@ ExitCode train(const TrainOptions& options) {
         return ExitCode::success;
     }
     start_threads(settings);
-    Log log;
-    std::optional<Checkpoint> checkpoint;
-    if (options.resume != "auto" && options.resume != "never")
-        checkpoint = open_checkpoint(options.resume, log);
-    std::unique_ptr<Task> task = make_task(config);
+    const std::unique_ptr<Task> task = make_task(config);
     task->model().initialize_from_data(task->calibration_batch());
     if (options.check) {
         check_run(*task, settings);
         return ExitCode::success;
     }
 
-    const bool continues =
-        options.resume == "auto" && !options.output.empty() && RunFolder::holds_run(options.output);
-    const RunFolder folder = make_folder(options);
-    log.open_file(folder.log().string());
-    if (continues) {
-        auto found =
-            CheckpointFolder(folder.checkpoints()).newest_valid([&](const std::string& line) {
-                log.warning("{}", line);
-            });
-        if (found) checkpoint = std::move(found->checkpoint);
+    Log log;
+    std::optional<RunFolder> folder;
+    std::optional<Start> start;
+    if (options.resume == "auto" && !options.output.empty() &&
+        RunFolder::holds_run(options.output)) {
+        folder.emplace(RunFolder::open(options.output));
+        folder->lock();
+        start = newest_of(*folder, log);
+        if (start) {
+            if (const auto result = end_of_run(*folder, start->checkpoint, text)) {
+                say_nothing_to_do(*folder, *result);
+                return ExitCode::success;
+            }
+        }
+    } else if (options.resume != "auto" && options.resume != "never") {
+        start = open_start(options.resume, log);
     }
-    folder.write_config(text);
+    Training training(*task, settings, log, text);
+    if (start) restore(training, *start);
+    throw_if_stop_requested();
+
+    if (!folder) folder.emplace(new_folder(options));
+    folder->write_config(text);
+    log.open_file(folder->log().string());
     log.line("ralimp {}, {}", RALIMP_VERSION, backend_description({}));
-    log.line("run {}", folder.path().string());
+    log.line("run {}", folder->path().string());
     const ParameterCount count = task->model().count();
     log.line("{}: {}; {} trained parameters, {} deployed", task->kind(),
              task->model().description(), count.trained, count.deployed);
-
-    Training training(*task, settings, folder, log, text);
-    if (checkpoint) {
-        warn_of_changes(checkpoint->config, text, log);
-        training.restore(*checkpoint);
-        log.line("goes on from step {}", checkpoint->whole_number("step"));
+    if (start) {
+        warn_of_changes(start->checkpoint.config, text, log);
+        log.line("goes on from step {} of {}", training.step(), start->name);
     }
-    TrainingResult result;
-    try {
-        result = training.run();
-    } catch (const Error& error) {
-        result.stopped_by = error.code() == ExitCode::non_finite ? "non-finite loss" : "error";
-        result.steps = training.step();
-        write_training_result(folder, config, *task, result);
-        log.line("error: {}", error.what());
-        throw;
-    }
-    write_training_result(folder, config, *task, result);
+    const TrainingResult result = run_and_report(training, *folder, config, *task);
     for (const auto& [name, value] : result.metrics) log.line("{} {}", name, format_number(value));
     log.line("{} steps in {:.1f} s ({:.1f} steps/s), stopped by: {}", result.steps, result.seconds,
              result.steps_per_second, result.stopped_by);
-    log.line("everything is in {}", std::filesystem::absolute(folder.path()).string());
+    log.line("everything is in {}", std::filesystem::absolute(folder->path()).string());
     if (result.code == ExitCode::interrupted)
-        log.line("to go on: ralimp train {} --output {}", options.config.string(),
-                 folder.path().string());
+        log.line("to go on: ralimp train {} --output {}", folder->config().string(),
+                 folder->path().string());
     return result.code;
 }
 

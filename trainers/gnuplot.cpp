@@ -17,6 +17,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "trainers/signals.h"
 
 extern char** environ;
 
@@ -110,7 +111,7 @@ private:
     posix_spawnattr_t attributes_;
 };
 
-// The wait status of the process; it is killed when it takes too long.
+// The wait status of the process; it is killed when it takes too long or a stop was requested.
 int wait_for(pid_t process) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     int status = 0;
@@ -119,9 +120,11 @@ int wait_for(pid_t process) {
         if (ended == process) return status;
         if (ended < 0 && errno != EINTR)
             fail("plot: gnuplot cannot be waited for: {}", std::strerror(errno));
-        if (std::chrono::steady_clock::now() > deadline) {
+        const bool late = std::chrono::steady_clock::now() > deadline;
+        if (late || stop_requested()) {
             kill(process, SIGKILL);
             while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+            throw_if_stop_requested();
             fail("plot: gnuplot did not end within {} s", patience.count());
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(2));

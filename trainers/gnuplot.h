@@ -16,7 +16,8 @@ struct GnuplotFile {
 // Runs the script in a temporary folder of its own, where the files lie and where its output must
 // be 'picture.png'; returns that file. The user's gnuplot settings are not read. Error when gnuplot
 // is missing, complains, or takes longer than two minutes (ExitCode::failure), or when the
-// temporary folder cannot be written (ExitCode::io).
+// temporary folder cannot be written (ExitCode::io); Interrupted when a stop is requested
+// meanwhile.
 std::vector<uint8_t> run_gnuplot(const std::string& script, const std::vector<GnuplotFile>& files);
 
 // The text as a string of the gnuplot language that stands for exactly this text: no substitution,

@@ -1,12 +1,13 @@
 // The program: parses the command line, runs one command, and maps every error to one line on
 // standard error and an exit code.
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
+#include <optional>
+#include <system_error>
 
 #include "trainers/commands.h"
+#include "trainers/signals.h"
 
 namespace {
 
@@ -23,8 +24,7 @@ void add_train(CLI::App& app, TrainOptions& options, std::vector<std::string>& a
     command
         ->add_option("--resume", options.resume,
                      "auto: go on with the run in --output, if there is one; never; or a "
-                     "checkpoint or run to "
-                     "start from in a new folder")
+                     "checkpoint or run to start from in a new folder")
         ->type_name("auto|never|PATH")
         ->capture_default_str();
     command->add_option("--output", options.output, "the run's folder; default: runs/NAME-1, -2, …")
@@ -37,7 +37,7 @@ void add_train(CLI::App& app, TrainOptions& options, std::vector<std::string>& a
 
 CLI::App* add_run_command(CLI::App& app, const char* name, const char* help, RunOptions& options) {
     CLI::App* command = app.add_subcommand(name, help);
-    command->add_option("RUN", options.run, "the folder of a run")->required();
+    command->add_option("RUN", options.run, "the folder of a run, finished or not")->required();
     command->add_option("--checkpoint", options.checkpoint, "which one of the run")
         ->type_name("last|best|PATH")
         ->capture_default_str();
@@ -60,7 +60,8 @@ void sort_arguments(const std::vector<std::string>& arguments, TrainOptions& opt
         fail_with(ExitCode::bad_config, "train: no config given; configs/ holds examples");
 }
 
-ExitCode run(int argc, char** argv) {
+// The stop signals live until the error line is written.
+ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     CLI::App app("RaLiMP trains coordinate networks with dense or rationally linearized layers.",
                  "ralimp");
     app.set_version_flag("--version", "ralimp " RALIMP_VERSION);
@@ -71,7 +72,7 @@ ExitCode run(int argc, char** argv) {
     std::filesystem::path file;
     add_train(app, train_options, arguments);
     add_run_command(app, "evaluate", "print the figures of a run's model", run_options);
-    add_run_command(app, "render", "draw the pictures of a run's model", run_options)
+    add_run_command(app, "render", "draw the pictures of a run", run_options)
         ->add_option("--output", run_options.output, "where to; default: the run's pictures folder")
         ->type_name("DIR");
     app.add_subcommand("inspect", "print what stands in a checkpoint, a run, a config or an image")
@@ -86,28 +87,38 @@ ExitCode run(int argc, char** argv) {
         }
         fail_with(ExitCode::bad_config, "{}; see ralimp --help", error.what());
     }
-    if (app.got_subcommand("train")) {
-        sort_arguments(arguments, train_options);
-        return train(train_options);
-    }
+    // Inspecting ends at once by the default action.
+    if (app.got_subcommand("inspect")) return inspect(file);
+    signals.emplace();
     if (app.got_subcommand("evaluate")) return evaluate(run_options);
     if (app.got_subcommand("render")) return render(run_options);
-    return inspect(file);
+    sort_arguments(arguments, train_options);
+    return train(train_options);
+}
+
+// A pipe that nobody reads is as good a place for it as any.
+ExitCode report(const char* message, ExitCode code) {
+    std::fputs((std::string("ralimp: ") + message + "\n").c_str(), stderr);
+    return code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::optional<StopSignals> signals;
     ExitCode code = ExitCode::failure;
     try {
-        code = run(argc, argv);
+        code = run(argc, argv, signals);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            code = report("standard output: cannot be written", ExitCode::io);
     } catch (const Error& error) {
-        fmt::print(stderr, "ralimp: {}\n", error.what());
-        code = error.code();
+        code = report(error.what(), error.code());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "ralimp: out of memory\n");
+        code = report("out of memory", ExitCode::failure);
+    } catch (const std::system_error& error) {
+        code = report(error.what(), ExitCode::io);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "ralimp: {}\n", error.what());
+        code = report(error.what(), ExitCode::failure);
     }
     return static_cast<int>(code);
 }

@@ -97,20 +97,31 @@ Tensor PinnTask::predict(const Tensor& points) const {
     return values;
 }
 
+const Tensor& PinnTask::exact_solution(const Tensor& points) {
+    if (exact_.defined()) return exact_;
+    const Tensor values = Tensor::empty({points.size(0)}, DType::float64);
+    for (int64_t begin = 0; begin < points.size(0); begin += evaluation_rows) {
+        throw_if_stop_requested();
+        const int64_t end = std::min(begin + evaluation_rows, points.size(0));
+        const Tensor exact = problem_->exact(slice(points, 0, begin, end));
+        slice(values, 0, begin, end).copy_from(select(exact, 1, 0));
+    }
+    return exact_ = values;
+}
+
 NamedValues PinnTask::evaluate() {
     const Tensor points = problem_->evaluation_points(config_.evaluation.grid);
-    if (!exact_.defined()) exact_ = select(problem_->exact(points), 1, 0);
-    const Tensor difference = predict(points) - exact_;
+    const Tensor exact = exact_solution(points), difference = predict(points) - exact;
     const double error = std::sqrt(sum(square(difference)).item());
-    return {{"relative_l2", error / std::sqrt(sum(square(exact_)).item())},
+    return {{"relative_l2", error / std::sqrt(sum(square(exact)).item())},
             {"max_error", max(abs(difference)).item()}};
 }
 
 std::vector<std::string> PinnTask::draw(const std::filesystem::path& folder) {
     const Tensor points = problem_->evaluation_points(config_.evaluation.grid);
-    if (!exact_.defined()) exact_ = select(problem_->exact(points), 1, 0);
     const Shape shape{config_.evaluation.grid[0], config_.evaluation.grid[1]};
-    const Tensor prediction = reshape(predict(points), shape), exact = reshape(exact_, shape);
+    const Tensor prediction = reshape(predict(points), shape);
+    const Tensor exact = reshape(exact_solution(points), shape);
     const Box box = problem_->domain();
     const auto names = problem_->axis_names();
     const std::string u = problem_->output_names()[0];

@@ -76,6 +76,8 @@ private:
     // The present model's first output at grid points [rows, axes] float64, in pieces: [rows]
     // float64.
     Tensor predict(const Tensor& points) const;
+    // The exact solution at the evaluation points, computed once: [rows] float64.
+    const Tensor& exact_solution(const Tensor& points);
     Tensor error_measure(const Tensor& difference) const;
 
     PinnConfig config_;
@@ -94,7 +96,7 @@ private:
     std::vector<Condition> conditions_;
     Tensor condition_points_;  // [all conditions' rows, axes]
     Tensor condition_values_;  // [the same, outputs]
-    Tensor exact_;             // [grid x, grid t] float64, computed once
+    Tensor exact_;             // [evaluation points] float64, once computed
 };
 
 }  // namespace ralimp

@@ -83,7 +83,7 @@ struct BurgersConfig {
     static constexpr const char* kind = "burgers";
     static void describe(auto& config, auto& field) {
         field("viscosity", config.viscosity, "of the equation; 0.01/π in the literature",
-              at_least(1e-3));
+              between(1e-3, 0.25));  // where burgers_solution is exact
     }
 };
 

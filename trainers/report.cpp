@@ -29,8 +29,8 @@ Curve curve_of(const MetricsTable& table, std::size_t column) {
 
 }  // namespace
 
-void draw_loss_curves(const RunFolder& folder) {
-    const MetricsTable table = read_metrics(folder.metrics().string());
+void draw_loss_curves(const std::filesystem::path& metrics, const std::filesystem::path& picture) {
+    const MetricsTable table = read_metrics(metrics.string());
     const auto find = [&](const char* name) {
         return static_cast<std::size_t>(
             std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin());
@@ -48,7 +48,7 @@ void draw_loss_curves(const RunFolder& folder) {
         panels.push_back({curve.label, "step", "", {curve}, false, log});
         panels.back().curves[0].label.clear();
     }
-    plot_curves((folder.pictures() / "loss.png").string(), panels);
+    plot_curves(picture.string(), panels);
 }
 
 void write_training_result(const RunFolder& folder, const RunConfig& config, Task& task,

@@ -6,8 +6,8 @@
 
 namespace ralimp {
 
-// pictures/loss.png from metrics.csv: the loss and its terms, and the figures of the evaluations.
-void draw_loss_curves(const RunFolder& folder);
+// A picture of a metrics.csv: the loss and its terms, and the first figure of the evaluations.
+void draw_loss_curves(const std::filesystem::path& metrics, const std::filesystem::path& picture);
 
 // result.json: the task's figures, parameters, steps, speed, memory, seed, version and how it
 // ended.

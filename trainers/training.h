@@ -9,15 +9,17 @@
 #include "trainers/checkpoint_folder.h"
 #include "trainers/log.h"
 #include "trainers/metrics.h"
+#include "trainers/pace.h"
 #include "trainers/run_folder.h"
 #include "trainers/task.h"
 #include "trainers/training_config.h"
 
 namespace ralimp {
 
-// How a training ended.
+// How a training ended, or how far it came.
 struct TrainingResult {
-    // "completed", "interrupted", "non-finite loss", or the reason the last optimizer gave.
+    // "completed", "interrupted", "non-finite loss", "error", or the reason the last optimizer
+    // gave.
     std::string stopped_by;
     ExitCode code = ExitCode::success;
     NamedValues metrics;  // of the last evaluation
@@ -29,43 +31,59 @@ struct TrainingResult {
 class Training {
 public:
     // Makes the model's parameters one buffer. The config text goes into every checkpoint.
-    Training(Task& task, const RunSettings& settings, const RunFolder& folder, Log& log,
-             std::string config_text);
+    // Error(bad_config) for phases that cannot be trained.
+    Training(Task& task, const RunSettings& settings, Log& log, std::string config_text);
 
-    // Continues from a checkpoint. Error(bad_input) when it does not fit the model or the
-    // optimizer.
+    // Goes on from a checkpoint; to be called before run(). Error(bad_input) when it does not fit
+    // the task, the model or the optimizer.
     void restore(const Checkpoint& checkpoint);
 
-    // Trains to the end of the last phase, or until a signal or a loss that is not finite. At the
-    // end: an evaluation, a checkpoint and pictures. After a signal: a checkpoint. A loss that is
-    // not finite is Error(non_finite): the parameters are those before the step, and nothing is
-    // written. A picture that cannot be made is a warning.
-    TrainingResult run();
+    // Trains to the end of the last phase, or until a signal (while a StopSignals lives) or a loss
+    // that is not finite. Writes metrics and checkpoints into the folder; at the end an evaluation,
+    // a checkpoint and pictures; after a signal a checkpoint. A loss that is not finite is
+    // Error(non_finite): the parameters are those before the step, and nothing more is written. Any
+    // other error is passed on after an attempt to save. A picture that cannot be made is a
+    // warning.
+    TrainingResult run(const RunFolder& folder);
+    // What run() would have returned if it had stopped here; for errors.
+    TrainingResult result_so_far(const std::string& stopped_by, ExitCode code) const;
 
     const Parameters& parameters() const { return parameters_; }
     int64_t step() const { return step_; }
 
 private:
+    // What metrics.csv says of a step.
+    struct Row {
+        NamedValues loss;  // "loss", then its terms
+        double learning_rate = 0;
+        double gradient_norm = 0;
+    };
+
     const PhaseConfig& phase() const { return settings_.training.phases[phase_]; }
-    int64_t total_steps() const { return settings_.training.total_steps(); }
     void start_phase();
     void open_metrics();
+    void train();
     void run_phase();
+    void make_step();
+    void finish_step(Pace& pace);
     Evaluation evaluate_loss();
-    void record_step(const StepResult& result, double rate);
+    void record_step();
     void evaluate();
     void draw();
-    void save();
     std::string non_finite_message(const StepResult& result) const;
-    TrainingResult finish(const std::string& stopped_by, ExitCode code);
+
+    Checkpoint checkpoint() const;
+    void restore_row(const Checkpoint& checkpoint);
+    void save();
+    void try_to_save();
 
     Task& task_;
     RunSettings settings_;
-    const RunFolder& folder_;
     Log& log_;
     std::string config_text_;
     Parameters parameters_;
-    CheckpointFolder checkpoints_;
+    const RunFolder* folder_ = nullptr;  // of run()
+    std::optional<CheckpointFolder> checkpoints_;
     std::optional<MetricsFile> metrics_file_;
 
     int64_t step_ = 0;  // of all phases; steps that a stopped optimizer left out are not counted
@@ -75,15 +93,19 @@ private:
     std::unique_ptr<Optimizer> optimizer_;  // of the phase
     std::string stop_reason_;               // of the phase's optimizer, when it stopped by itself
 
-    NamedValues loss_;  // of the last loss that was computed: "loss", then its terms
+    Row row_;  // of the last step
     NamedValues metrics_;
-    int64_t evaluated_step_ = -1, drawn_step_ = -1, saved_step_ = -1, logged_step_ = -1;
+    // The last steps that were evaluated, and so on: what was done is not done again, also after a
+    // resume.
+    int64_t evaluated_step_ = -1, logged_step_ = -1, saved_step_ = -1, drawn_step_ = -1;
     std::optional<double> best_;
     int64_t best_step_ = 0;
-    bool is_best_ = false;  // the present parameters are
     double earlier_seconds_ = 0;
     int64_t first_step_ = 0;
     double start_ = 0;
 };
+
+// How the optimizers see the parameters of a model.
+ParameterLayout layout_of(const Parameters& parameters);
 
 }  // namespace ralimp

@@ -1,0 +1,114 @@
+// What a training keeps in a checkpoint, and how it goes on from one.
+#include <cmath>
+
+#include "trainers/training.h"
+
+namespace ralimp {
+namespace {
+
+std::string kind_of(const OptimizerConfig& config) {
+    return std::visit([](const auto& optimizer) { return std::string(optimizer.kind); }, config);
+}
+
+void add_values(Checkpoint& checkpoint, const std::string& prefix, const NamedValues& values) {
+    for (const auto& [name, value] : values) checkpoint.values[prefix + name] = value;
+}
+
+}  // namespace
+
+Checkpoint Training::checkpoint() const {
+    Checkpoint result;
+    result.add("model", named_tensors(task_.model()));
+    const OptimizerState state = optimizer_->state();
+    result.add("optimizer", state.tensors);
+    add_values(result, "optimizer.", state.scalars);
+    result.values["optimizer"] = kind_of(phase().optimizer);
+    result.values["task"] = task_.kind();
+    result.values["step"] = step_;
+    result.values["phase"] = static_cast<int64_t>(phase_);
+    result.values["phase_step"] = phase_step_;
+    result.values["seconds"] = earlier_seconds_ + Pace::steady_seconds() - start_;
+    result.values["best_metric"] = best_.value_or(NAN);
+    result.values["best_step"] = best_step_;
+    result.values["stop_reason"] = stop_reason_;
+    result.values["logged_step"] = logged_step_;
+    result.values["evaluated_step"] = evaluated_step_;
+    result.values["learning_rate"] = row_.learning_rate;
+    result.values["gradient_norm"] = row_.gradient_norm;
+    add_values(result, "loss.", row_.loss);
+    add_values(result, "metric.", metrics_);
+    result.config = config_text_;
+    return result;
+}
+
+// The row of the last step, whose evaluation a signal may have cut short.
+void Training::restore_row(const Checkpoint& checkpoint) {
+    row_.loss.clear();
+    const std::string prefix = "loss.";
+    row_.loss.emplace_back("loss", checkpoint.number(prefix + "loss"));
+    for (auto it = checkpoint.values.lower_bound(prefix);
+         it != checkpoint.values.end() && it->first.starts_with(prefix); ++it)
+        if (it->first != prefix + "loss")
+            row_.loss.emplace_back(it->first.substr(prefix.size()), checkpoint.number(it->first));
+    row_.learning_rate = checkpoint.number("learning_rate");
+    row_.gradient_norm = checkpoint.number("gradient_norm");
+    logged_step_ = checkpoint.whole_number("logged_step");
+    // Another config may evaluate otherwise, or let the optimizer go on.
+    if (checkpoint.config != config_text_) return;
+    stop_reason_ = checkpoint.text("stop_reason");
+    evaluated_step_ = checkpoint.whole_number("evaluated_step");
+    metrics_.clear();
+    if (evaluated_step_ < 0) return;
+    for (const std::string& name : task_.metric_names())
+        metrics_.emplace_back(name, checkpoint.number("metric." + name));
+}
+
+void Training::restore(const Checkpoint& checkpoint) {
+    const std::vector<PhaseConfig>& phases = settings_.training.phases;
+    if (checkpoint.text("task") != task_.kind())
+        fail_with(ExitCode::bad_input, "the checkpoint is of a {} run; the config's kind is {}",
+                  checkpoint.text("task"), task_.kind());
+    const int64_t phase_number = checkpoint.whole_number("phase");
+    if (phase_number < 0 || phase_number >= static_cast<int64_t>(phases.size()))
+        fail_with(ExitCode::bad_input,
+                  "the checkpoint stands in phase {}; the config has {} phases", phase_number + 1,
+                  phases.size());
+    const std::string kind = kind_of(phases[static_cast<std::size_t>(phase_number)].optimizer);
+    if (checkpoint.text("optimizer") != kind)
+        fail_with(ExitCode::bad_input,
+                  "the checkpoint was made with the optimizer {}; phase {} of the config has {}",
+                  checkpoint.text("optimizer"), phase_number + 1, kind);
+    load_into(named_tensors(task_.model()), checkpoint, "model");
+    step_ = checkpoint.whole_number("step");
+    phase_ = static_cast<std::size_t>(phase_number);
+    phase_step_ = checkpoint.whole_number("phase_step");
+    start_phase();
+    OptimizerState state;
+    state.tensors = checkpoint.group("optimizer");
+    for (const auto& [name, value] : optimizer_->state().scalars)
+        state.scalars.emplace_back(name, checkpoint.number("optimizer." + name));
+    optimizer_->load(state);
+    restore_row(checkpoint);
+    earlier_seconds_ = checkpoint.number("seconds");
+    if (const double best = checkpoint.number("best_metric"); !std::isnan(best)) best_ = best;
+    best_step_ = checkpoint.whole_number("best_step");
+    saved_step_ = step_;
+    first_step_ = step_;
+}
+
+void Training::save() {
+    if (saved_step_ == step_) return;
+    checkpoints_->save(step_, checkpoint());
+    saved_step_ = step_;
+}
+
+// After an error: the disk may be full, but nothing that could be kept is given away.
+void Training::try_to_save() {
+    try {
+        save();
+        log_.line("the state at step {} is saved in {}", step_,
+                  checkpoints_->path_of(step_).string());
+    } catch (const std::exception&) {}
+}
+
+}  // namespace ralimp
