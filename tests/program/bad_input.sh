@@ -1,0 +1,125 @@
+# Every bad input gives one clear line and its exit code, and nothing is lost.
+# usage: bad_input.sh PROGRAM SOURCE_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/run.bash" "$1" "$2"
+# No pictures: they are not what is looked at here.
+mkdir programs
+for name in bash cat cp diff grep head ls mkdir mount umount rm wc; do
+    ln -s "$(command -v $name)" programs/ 2>/dev/null
+done
+full_path=$PATH
+pinn=("${tiny_pinn[@]}" training.phases.1.steps=3 training.log_every=1)
+
+# The command line.
+expect_error 2 '^ralimp: .*--help' "$ralimp"
+expect_error 2 '^ralimp: .*--help' "$ralimp" trian
+expect_error 2 'CONFIG' "$ralimp" train
+expect_error 2 'no config' "$ralimp" train seed=1
+expect_error 2 'two configs' "$ralimp" train a.yaml b.yaml
+expect_error 2 '--colour' "$ralimp" train "${pinn[@]}" --colour
+expect_error 2 'RUN' "$ralimp" evaluate
+expect_error 2 'FILE' "$ralimp" inspect
+
+# The config.
+expect_error 2 'missing.yaml: cannot be read' "$ralimp" train missing.yaml
+expect_error 2 'unknown key network.widht; did you mean width' "$ralimp" train "${tiny_siren[@]}" \
+    network.widht=3
+expect_error 2 'training.log_every' "$ralimp" train "${tiny_pinn[@]}" training.log_every=often
+expect_error 2 'points.residual' "$ralimp" train "$source_folder/configs/pinn/burgers.yaml" \
+    points.residual=0
+expect_error 2 'set twice' "$ralimp" train "${tiny_pinn[@]}" network.width=9
+printf 'kind: pinn\nseed: [1\n' >broken.yaml
+expect_error 2 'broken.yaml:' "$ralimp" train broken.yaml
+expect_error 2 'kind' "$ralimp" train "$source_folder/configs/pinn/burgers.yaml" kind=poem
+expect_error 2 'schedule: falls to 0' "$ralimp" train "${pinn[@]}" \
+    'training.phases.1.schedule={kind: linear, final_factor: 0, steps: 2}'
+expect_error 2 'viscosity' "$ralimp" train "${pinn[@]}" problem.viscosity=1
+expect_error 2 'RALIMP_DATA, which is not set' "$ralimp" train \
+    "$source_folder/configs/siren/camera.yaml"
+
+# The image.
+siren=("$source_folder/configs/siren/quick.yaml" network.width=8 'data.size=null')
+RALIMP_DATA=$work/nowhere expect_error 3 'nowhere/images/camera.png: cannot be read' "$ralimp" \
+    train "$source_folder/configs/siren/camera.yaml"
+expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=2 --output siren
+picture=siren/pictures/reconstruction.png
+head -c 300 $picture >truncated.png
+expect_error 3 'truncated.png' "$ralimp" train "${siren[@]}" data.image=truncated.png
+expect_error 3 'truncated.png' "$ralimp" inspect truncated.png
+echo hello >text.png
+expect_error 3 'text.png' "$ralimp" train "${siren[@]}" data.image=text.png
+: >empty.jpg
+expect_error 3 'empty.jpg' "$ralimp" train "${siren[@]}" data.image=empty.jpg
+expect_error 3 'is a folder' "$ralimp" train "${siren[@]}" data.image=siren
+expect_error 2 'larger than' "$ralimp" train "$source_folder/configs/siren/quick.yaml" \
+    data.image=$picture 'data.size=[50, 50]'
+expect_error 2 'batch_size' "$ralimp" train "${tiny_siren[@]}" data.batch_size=181
+[[ ! -e runs ]] || complain "a folder was made for a run that could not begin: $(ls runs)"
+
+# The run's folder.
+: >file
+expect_error 4 'file/run: cannot be made' "$ralimp" train "${pinn[@]}" --output file/run
+mkdir full && : >full/letter
+expect_error 2 'full: is not empty' "$ralimp" train "${pinn[@]}" --output full
+[[ $(ls full) == letter ]] || complain "a folder that is no run was written to"
+expect_error 2 'holds a run already' "$ralimp" train "${tiny_siren[@]}" --resume never --output siren
+expect_error 3 'is not the folder of a run' "$ralimp" evaluate full
+expect_error 3 'does not exist' "$ralimp" evaluate nowhere
+expect_error 3 'cannot be read' "$ralimp" inspect nowhere
+expect_error 4 'cannot be made' "$ralimp" render siren --output file/pictures
+expect_error 3 'none.h5: cannot be read' "$ralimp" evaluate siren --checkpoint none.h5
+
+# Checkpoints.
+PATH=programs expect 0 "$ralimp" train "${pinn[@]}" training.phases.0.steps=5 \
+    training.checkpoint_every=4 --output pinn
+last=pinn/checkpoints/step-00000008.h5
+cp -r pinn before
+expect_error 3 'nothing.h5: cannot be read' "$ralimp" train "${pinn[@]}" --resume nothing.h5
+head -c 5000 $last >truncated.h5
+expect_error 3 'truncated.h5: .*truncated' "$ralimp" train "${pinn[@]}" --resume truncated.h5
+expect_error 3 'truncated.h5' "$ralimp" inspect truncated.h5
+expect_error 3 'truncated.h5' "$ralimp" evaluate pinn --checkpoint truncated.h5
+expect_error 3 'in the checkpoint \[' "$ralimp" train --resume $last --output other \
+    "$source_folder/configs/pinn/burgers_quick.yaml" network.hidden_layers=2
+expect_error 3 'pinn run; the config.s kind is siren' "$ralimp" train "${tiny_siren[@]}" \
+    --output pinn
+expect_error 3 'step-00000008.h5: .*in the checkpoint \[' "$ralimp" train --output pinn \
+    "$source_folder/configs/pinn/burgers_quick.yaml" network.hidden_layers=2
+[[ ! -e other ]] || complain "a folder was made for a run that could not begin"
+diff -r before pinn || complain "refused resumes have changed the run"
+
+# A damaged newest checkpoint is skipped; with all damaged the run is left alone.
+cp -r before damaged
+printf x | dd of=damaged/checkpoints/step-00000008.h5 bs=1 seek=3000 conv=notrunc 2>/dev/null
+PATH=programs expect 0 "$ralimp" train before/config.yaml --output damaged
+expect_text out.txt '^warning: .*step-00000008.h5.* skipped$'
+expect_text out.txt 'goes on from step 4 of'
+expect_same_state before damaged
+for file in damaged/checkpoints/*.h5; do echo broken >"$file"; done
+expect_error 3 'none of its 2 checkpoints can be used' "$ralimp" train before/config.yaml \
+    --output damaged
+
+# A limit on the size of files, as a full disk: what was saved before is whole.
+long=("${pinn[@]}" training.phases.0.steps=2000 training.evaluate_every=0)
+limited() { (ulimit -f 40 && PATH=programs exec "$@"); }
+expect_error 4 'metrics.csv: cannot be written: File too large' limited "$ralimp" train \
+    "${long[@]}" training.checkpoint_every=50 --output limited
+expect 0 "$ralimp" evaluate limited
+PATH=programs expect 0 "$ralimp" train limited/config.yaml --output limited
+PATH=programs expect 0 "$ralimp" train limited/config.yaml --output unlimited
+expect_same_state limited unlimited
+
+# A full disk, where one can be made.
+mkdir disk
+if mount -t tmpfs -o size=200k ralimp-test disk 2>/dev/null; then
+    trap 'umount "$work/disk"; rm -rf "$work"' EXIT
+    PATH=programs expect_error 4 'No space left on device' "$ralimp" train "${long[@]}" \
+        training.checkpoint_every=50 --output disk/run
+    expect 0 "$ralimp" evaluate disk/run
+else
+    echo "note: no file system can be mounted here; the full disk is left out"
+fi
+
+# Output that cannot be written.
+expect_error 4 'standard output: cannot be written' bash -c "'$ralimp' inspect before >/dev/full"
+PATH=$full_path
+finish

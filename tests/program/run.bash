@@ -1,0 +1,71 @@
+# For the scripts beside it: the program on small configs, and what to expect of it.
+# usage: source run.bash PROGRAM SOURCE_FOLDER
+set -uo pipefail
+ralimp=$1
+source_folder=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export OMP_WAIT_POLICY=passive
+unset RALIMP_DATA
+failures=0
+
+complain() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+finish() {
+    ((failures == 0)) || exit 1
+}
+
+# Small configs; more arguments may set what stands not here.
+tiny_pinn=("$source_folder/configs/pinn/burgers_quick.yaml" network.width=8 network.hidden_layers=2
+    points.residual=200 'evaluation.grid=[16, 10]')
+tiny_siren=("$source_folder/configs/siren/quick.yaml" network.width=8 network.hidden_layers=2
+    'data.size=[12, 15]')
+
+# expect CODE COMMAND…: that exit code; the output is in out.txt and err.txt.
+expect() {
+    local wanted=$1 code
+    shift
+    "$@" >out.txt 2>err.txt
+    code=$?
+    if ((code != wanted)); then
+        complain "exit code $code, not $wanted: $*"
+        tail -5 out.txt err.txt
+    fi
+}
+
+# expect_error CODE PATTERN COMMAND…: that exit code and exactly one line on standard error.
+expect_error() {
+    local wanted=$1 pattern=$2
+    shift 2
+    expect "$wanted" "$@"
+    if (($(wc -l <err.txt) != 1)) || ! grep -qE -- "$pattern" err.txt; then
+        complain "not one line with '$pattern' on standard error: $*"
+        cat err.txt
+    fi
+}
+
+expect_text() { # FILE PATTERN
+    grep -qE -- "$2" "$1" || { complain "$1 has no '$2'"; tail -5 "$1"; }
+}
+
+# The tensors of the newest checkpoint and the metrics without the seconds.
+state_of() {
+    local newest
+    newest=$(printf '%s\n' "$1"/checkpoints/step-*.h5 | tail -1)
+    "$ralimp" inspect "$newest" | sed '/^config:/,$d' | grep -E '^  ' | grep -vE '^  seconds '
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "seconds") skip = i }
+             { for (i = 1; i <= NF; ++i) if (i != skip) printf "%s,", $i; print "" }' \
+        "$1/metrics.csv"
+    grep -vE '"(seconds|steps_per_second|peak_memory_bytes)"' "$1/result.json"
+}
+
+expect_same_state() { # FOLDER FOLDER
+    state_of "$1" >one.txt
+    state_of "$2" >two.txt
+    [[ -s one.txt ]] || complain "$1 has no state"
+    diff one.txt two.txt >difference.txt || { complain "$1 and $2 differ"; head -20 difference.txt; }
+}

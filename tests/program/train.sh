@@ -1,0 +1,106 @@
+# Trains a tiny PINN and a tiny SIREN as a user does, and looks at all they leave behind.
+# usage: train.sh PROGRAM SOURCE_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/run.bash" "$1" "$2"
+
+expect_run() { # FOLDER, then the keys of its result.json
+    local folder=$1 key
+    shift
+    for file in config.yaml metrics.csv log.txt result.json checkpoints/best.h5; do
+        [[ -s $folder/$file ]] || complain "$folder has no $file"
+    done
+    for key in "$@" task trained_parameters deployed_parameters steps seconds steps_per_second \
+        peak_memory_bytes seed version stopped_by; do
+        expect_text "$folder/result.json" "^  \"$key\": [0-9\".a-z]"
+    done
+    # Flat: one object, one value a line.
+    [[ $(grep -c '[{}]' "$folder/result.json") == 2 ]] || complain "$folder/result.json is not flat"
+    if grep -rq partial- <(ls -R "$folder"); then complain "$folder holds a temporary file"; fi
+}
+
+pictures=yes
+command -v gnuplot >/dev/null || pictures=no
+
+# Flags, config and overrides in any order.
+expect 0 "$ralimp" train training.phases.0.steps=12 --output pinn "${tiny_pinn[@]}" \
+    --resume never training.phases.1.steps=6
+expect_run pinn relative_l2 max_error
+expect_text out.txt '^relative_l2 [0-9.e-]+$'
+expect_text out.txt "^everything is in $work/pinn$"
+expect_text out.txt 'step 18/18  loss '
+expect_text pinn/result.json '"steps": 18,'
+expect_text pinn/result.json '"trained_parameters": 105,'
+expect_text pinn/result.json '"stopped_by": "completed"'
+head -1 pinn/metrics.csv | grep -qx \
+    'step,loss,residual,initial,boundary,learning_rate,gradient_norm,seconds,relative_l2,max_error' ||
+    complain "the header of metrics.csv: $(head -1 pinn/metrics.csv)"
+if [[ $pictures == yes ]]; then
+    expect_text out.txt '^picture pinn/pictures/solution.png$'
+    for name in solution loss; do
+        expect 0 "$ralimp" inspect pinn/pictures/$name.png
+        expect_text out.txt '^image .*: [0-9]+ x [0-9]+, '
+    done
+fi
+
+# The same config again, from its resolved file: the same run.
+expect 0 "$ralimp" train --output again pinn/config.yaml
+expect_same_state pinn again
+
+# A run that is at its end stays as it is; more steps continue it.
+cp -r pinn before
+expect 0 "$ralimp" train pinn/config.yaml --output pinn
+expect_text out.txt '^nothing to do: the run in pinn ended at step 18 \(completed\)'
+diff -r before pinn || complain "a run at its end was changed"
+expect 0 "$ralimp" train pinn/config.yaml training.phases.1.steps=9 --output pinn
+expect_text out.txt 'goes on from step 18'
+expect_text out.txt 'warning: the config differs .* steps: 9'
+expect_text pinn/result.json '"steps": 21,'
+
+# Without --output: runs/NAME-1, -2.
+expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=5 data.batch_size=32
+expect_run runs/quick-1 psnr max_error
+for name in reconstruction original error_x10; do
+    expect 0 "$ralimp" inspect runs/quick-1/pictures/$name.png
+    expect_text out.txt ': 12 x 15, 3 channels of 8 bits$'
+done
+expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=5 data.batch_size=32 threads=1
+expect_run runs/quick-2 psnr max_error
+expect_same_state runs/quick-1 runs/quick-2
+
+# The commands on a run.
+for run in pinn runs/quick-1; do
+    expect 0 "$ralimp" evaluate $run
+    while read -r name value; do
+        [[ $name == step ]] || expect_text $run/result.json "^  \"$name\": $value,$"
+    done <out.txt
+    [[ $(wc -l <out.txt) == 3 ]] || complain "evaluate $run says: $(cat out.txt)"
+    expect 0 "$ralimp" evaluate --checkpoint best $run
+    expect 0 "$ralimp" inspect $run
+    expect_text out.txt '^run .*, finished$'
+    expect 0 "$ralimp" inspect $run/config.yaml
+    expect_text out.txt '^network:'
+done
+if [[ $pictures == yes ]]; then
+    expect 0 "$ralimp" render --output drawn pinn
+    [[ -s drawn/solution.png && -s drawn/loss.png ]] || complain "render made no picture"
+    expect 0 "$ralimp" render runs/quick-1
+fi
+
+# What a run would be.
+expect 0 "$ralimp" train --check "${tiny_pinn[@]}"
+expect_text out.txt '^  dense 2 -> 8, tanh +24 trained +24 deployed$'
+expect_text out.txt '^  total +105 trained +105 deployed$'
+expect_text out.txt '^memory: [0-9.]+ MB'
+expect 0 "$ralimp" train "${tiny_pinn[@]}" --print-config
+expect_text out.txt '^  width: 8  # '
+cp out.txt printed.yaml
+expect 0 "$ralimp" train --print-config printed.yaml
+diff out.txt printed.yaml || complain "the printed config does not mean the same"
+[[ ! -e runs/burgers_quick-1 && ! -e runs/printed-1 ]] || complain "--check or --print-config wrote"
+
+for command in "" train evaluate render inspect; do
+    expect 0 "$ralimp" $command --help
+    expect_text out.txt "^Usage: ralimp $command"
+done
+expect 0 "$ralimp" --version
+
+finish

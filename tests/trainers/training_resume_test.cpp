@@ -1,0 +1,227 @@
+// A run in pieces is the same run: every optimizer, both precisions, wherever it was cut.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+
+#include "core/parallel.h"
+#include "tests/trainers/temporary_folder.h"
+#include "tests/trainers/training_testing.h"
+#include "trainers/signals.h"
+
+namespace ralimp {
+namespace {
+
+struct Case {
+    std::string name, phases;
+    int64_t steps;
+};
+
+const std::vector<Case> cases{
+    {"adam", "{steps: 13, optimizer: {kind: adam, learning_rate: 1e-2}}", 13},
+    {"adamw",
+     "{steps: 13, optimizer: {kind: adamw, learning_rate: 1e-2, weight_decay: 0.1}, "
+     "schedule: {kind: cosine, warmup_steps: 3}}",
+     13},
+    {"sgd", "{steps: 13, optimizer: {kind: sgd, momentum: 0.9, nesterov: true}}", 13},
+    {"lbfgs", "{steps: 13, optimizer: {kind: lbfgs, history_size: 4}}", 13},
+    {"adam, lbfgs",
+     "{steps: 6, optimizer: {kind: adam, learning_rate: 1e-2}, schedule: {kind: exponential}}, "
+     "{steps: 7, optimizer: {kind: lbfgs, history_size: 3}}",
+     13},
+};
+
+// Stops by SIGTERM in that step of this process, which is still made.
+auto stopped_in_step(int64_t step) {
+    return [step](WatchedTask& task) {
+        task.before_step = [step](int64_t number) {
+            if (number == step) raise(SIGTERM);
+        };
+    };
+}
+
+auto stopped_in_evaluation(int64_t evaluation) {
+    return [evaluation](WatchedTask& task) {
+        task.before_evaluation = [evaluation](int64_t number) {
+            if (number == evaluation) raise(SIGINT);
+        };
+    };
+}
+
+// One piece, as a process of its own would make it.
+Trained piece(const TemporaryFolder& folder, const std::string& config,
+              const std::function<void(WatchedTask&)>& watch = {}) {
+    const StopSignals signals;
+    return train_in(folder.path() / "run", config, watch);
+}
+
+TEST(TrainingResume, EveryOptimizerGoesOnBitForBit) {
+    const NoPrograms no_programs;
+    for (const Case& test : cases)
+        for (const char* precision : {"float32", "float64"}) {
+            const std::string config = small_pinn(test.phases, precision);
+            const TemporaryFolder straight;
+            const Trained whole = piece(straight, config);
+            EXPECT_EQ(whole.result.stopped_by, "completed") << test.name << whole.error;
+            EXPECT_EQ(whole.result.steps, test.steps);
+            for (const auto& [first, second] : {std::pair{1, 3}, {5, 1}, {6, 2}, {10, 2}}) {
+                const TemporaryFolder cut;
+                const Trained one = piece(cut, config, stopped_in_step(first));
+                EXPECT_EQ(one.result.code, ExitCode::interrupted);
+                EXPECT_EQ(one.result.steps, first);
+                const Trained two = piece(cut, config, stopped_in_step(second));
+                EXPECT_EQ(two.result.steps, first + second);
+                expect_same(whole, piece(cut, config),
+                            fmt::format("{} {} cut after {} and {} steps", test.name, precision,
+                                        first, first + second));
+            }
+        }
+}
+
+TEST(TrainingResume, AnEvaluationThatWasCutShortIsMadeAfterwards) {
+    const NoPrograms no_programs;
+    for (const Case& test : cases) {
+        const std::string config = small_pinn(test.phases);
+        const TemporaryFolder straight;
+        const Trained whole = piece(straight, config);
+        ASSERT_EQ(whole.column("relative_l2").back(), whole.result.metrics[0].second);
+        for (const int64_t evaluation : {1, 2, 3}) {  // after steps 5, 10 and 13
+            const TemporaryFolder cut;
+            const Trained one = piece(cut, config, stopped_in_evaluation(evaluation));
+            EXPECT_EQ(one.result.code, ExitCode::interrupted) << one.error;
+            EXPECT_EQ(one.result.steps, evaluation == 3 ? 13 : 5 * evaluation);
+            // Twice: the second process is stopped in the very same evaluation.
+            const Trained two = piece(cut, config, stopped_in_evaluation(1));
+            EXPECT_EQ(two.result.steps, one.result.steps);
+            expect_same(whole, piece(cut, config),
+                        fmt::format("{} cut in evaluation {}", test.name, evaluation));
+        }
+    }
+}
+
+TEST(TrainingResume, AKilledRunGoesOnFromItsLastCheckpoint) {
+    const NoPrograms no_programs;
+    struct Killed {};
+    for (const Case& test : cases) {
+        const std::string config = small_pinn(test.phases);
+        const TemporaryFolder straight, cut;
+        const Trained whole = piece(straight, config);
+        EXPECT_THROW(piece(cut, config,
+                           [](WatchedTask& task) {
+                               task.before_step = [](int64_t number) {
+                                   if (number == 11) throw Killed();
+                               };
+                           }),
+                     Killed);
+        // Unlike a kill, a strange exception saves; what a kill leaves is the checkpoint before.
+        std::filesystem::remove(cut.path() / "run/checkpoints/step-00000010.h5");
+        ASSERT_TRUE(std::filesystem::exists(cut.path() / "run/checkpoints/step-00000008.h5"));
+        expect_same(whole, piece(cut, config), test.name + " killed");
+    }
+}
+
+TEST(TrainingResume, NewPointsComeAsInAStraightRun) {
+    const NoPrograms no_programs;
+    const std::string config =
+        "kind: pinn\nnetwork: {hidden_layers: 1, width: 5}\n"
+        "points: {residual: 30, initial: 6, boundary: 6, resample_every: 3}\n"
+        "evaluation: {grid: [4, 4]}\n"
+        "training: {phases: [{steps: 7}, {steps: 4, optimizer: {kind: lbfgs}}, {steps: 6}], "
+        "log_every: 1}\n";
+    const TemporaryFolder straight;
+    const Trained whole = piece(straight, config);
+    for (const int64_t step : {2, 3, 8, 10, 13}) {
+        const TemporaryFolder cut;
+        piece(cut, config, stopped_in_step(step));
+        expect_same(whole, piece(cut, config), fmt::format("cut after {} steps", step));
+    }
+}
+
+TEST(TrainingResume, MiniBatchesGoOnInTheMiddleOfAnEpoch) {
+    const NoPrograms no_programs;
+    for (const char* precision : {"float32", "float64"}) {
+        const std::string config = fmt::format(
+            "kind: siren\nprecision: {}\nnetwork: {{hidden_layers: 2, width: 8}}\n"
+            "data: {{size: [8, 9], batch_size: 10}}\n"  // 7 batches an epoch
+            "training: {{phases: [{{steps: 20}}], log_every: 1, checkpoint_every: 0}}\n",
+            precision);
+        const TemporaryFolder straight;
+        const Trained whole = piece(straight, config);
+        for (const auto& [first, second] : {std::pair{3, 6}, {7, 7}, {11, 1}}) {
+            const TemporaryFolder cut;
+            piece(cut, config, stopped_in_step(first));
+            piece(cut, config, stopped_in_step(second));
+            expect_same(whole, piece(cut, config), fmt::format("cut after {}", first));
+        }
+    }
+}
+
+TEST(TrainingResume, TheLearningRateGoesOnWithoutAJump) {
+    const NoPrograms no_programs;
+    const std::string config =
+        "kind: siren\nnetwork: {hidden_layers: 1, width: 4}\ndata: {size: [4, 4]}\n"
+        "training: {phases: [{steps: 10, optimizer: {kind: adam, learning_rate: 0.01}, "
+        "schedule: {kind: cosine, final_factor: 0, warmup_steps: 2}}], log_every: 1}\n";
+    const TemporaryFolder folder;
+    piece(folder, config, stopped_in_step(4));
+    const std::vector<double> rates = piece(folder, config).column("learning_rate");
+    ASSERT_EQ(rates.size(), 10u);
+    for (int step = 0; step < 10; ++step) {
+        const double factor =
+            step < 2 ? (step + 1) / 2.0 : 0.5 * (1 + std::cos(M_PI * (step - 2) / 8.0));
+        EXPECT_NEAR(rates[step], 0.01 * factor, 1e-15) << step;
+    }
+}
+
+TEST(TrainingResume, MoreStepsContinueAFinishedRun) {
+    const NoPrograms no_programs;
+    const auto config = [](int64_t steps) {
+        return small_pinn(
+            fmt::format("{{steps: 5}}, {{steps: {}, optimizer: {{kind: lbfgs}}}}", steps));
+    };
+    const TemporaryFolder straight, longer;
+    const Trained whole = piece(straight, config(9));
+    EXPECT_EQ(piece(longer, config(5)).result.steps, 10);
+    const Trained more = piece(longer, config(9));
+    EXPECT_EQ(more.result.steps, 14);
+    EXPECT_EQ(more.parameters, whole.parameters);
+    EXPECT_EQ(more.result.metrics, whole.result.metrics);
+    // And once more, with nothing left to do.
+    const Trained same = piece(longer, config(9));
+    expect_same(more, same, "nothing to do");
+}
+
+TEST(TrainingResume, ACheckpointStartsARunInANewFolder) {
+    const NoPrograms no_programs;
+    const std::string config = small_pinn(cases[4].phases);
+    const TemporaryFolder straight, other;
+    const Trained whole = piece(straight, config);
+    const std::filesystem::path start = straight.path() / "run/checkpoints/step-00000012.h5";
+    const StopSignals signals;
+    // Stopped at once: its one step is saved in the new folder.
+    const Trained one = train_in(other.path() / "run", config, stopped_in_step(1), start);
+    EXPECT_EQ(one.result.steps, 13);
+    EXPECT_TRUE(std::filesystem::exists(other.path() / "run/checkpoints/step-00000013.h5"));
+    EXPECT_EQ(one.parameters, whole.parameters);
+}
+
+TEST(TrainingResume, ThreadsDoNotChangeABit) {
+    const NoPrograms no_programs;
+    const std::string config =
+        "kind: pinn\nprecision: float32\nnetwork: {hidden_layers: 2, width: 24}\n"
+        "points: {residual: 3001, initial: 100, boundary: 100}\nevaluation: {grid: [64, 50]}\n"
+        "training: {phases: [{steps: 3}, {steps: 3, optimizer: {kind: lbfgs}}], log_every: 1}\n";
+    const int before = thread_count();
+    std::vector<Trained> runs;
+    for (const int threads : {1, 2, 2}) {
+        const TemporaryFolder folder;
+        set_thread_count(threads);
+        runs.push_back(piece(folder, config));
+    }
+    set_thread_count(before);
+    expect_same(runs[0], runs[1], "1 and 2 threads");
+    expect_same(runs[1], runs[2], "2 threads twice");
+}
+
+}  // namespace
+}  // namespace ralimp

@@ -1,0 +1,299 @@
+// The training loop: what it trains, writes and refuses; what it does when a loss, an evaluation, a
+// picture or the disk fails. Going on from a checkpoint is in training_resume_test.cpp.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <limits>
+
+#include "autograd/operations.h"
+#include "core/file.h"
+#include "tests/trainers/temporary_folder.h"
+#include "tests/trainers/training_testing.h"
+#include "trainers/config.h"
+#include "trainers/signals.h"
+
+namespace ralimp {
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+const std::string adam = "{steps: 12, optimizer: {kind: adam, learning_rate: 1e-2}}";
+const std::string lbfgs = "{steps: 12, optimizer: {kind: lbfgs}}";
+
+std::vector<uint8_t> bytes_of_file(const std::filesystem::path& path) {
+    return read_file(path.string());
+}
+
+std::string text_of(const std::filesystem::path& path) {
+    const std::vector<uint8_t> bytes = read_file(path.string());
+    return {bytes.begin(), bytes.end()};
+}
+
+// Makes a term of the loss, and with it the loss, not a number.
+void spoil(Loss& loss, std::size_t term) {
+    loss.terms[term].second = loss.terms[term].second * nan_value;
+    loss.total = loss.total + loss.terms[term].second;
+}
+
+TEST(Training, SeedsChooseWeightsAndPoints) {
+    const NoPrograms no_programs;
+    const auto trained = [](int seed) {
+        const TemporaryFolder folder;
+        return train_in(folder.path() / "run",
+                        small_pinn("{steps: 3}", "float64", fmt::format("seed: {}\n", seed)));
+    };
+    const Trained one = trained(1), again = trained(1), other = trained(2);
+    expect_same(one, again, "the same seed");
+    EXPECT_NE(one.parameters, other.parameters);
+    // The points differ too, not only the weights.
+    const auto points_of = [](int seed) {
+        PinnTask task(std::get<PinnConfig>(read_config_text<RunConfig>(
+            small_pinn("{steps: 1}", "float64", fmt::format("seed: {}\n", seed)))));
+        return task.calibration_batch().to_vector<double>();
+    };
+    EXPECT_EQ(points_of(1), points_of(1));
+    EXPECT_NE(points_of(1), points_of(2));
+}
+
+TEST(Training, ALossThatIsNotANumberStopsBeforeTheUpdate) {
+    const NoPrograms no_programs;
+    for (const std::string& phase : {adam, lbfgs}) {
+        const TemporaryFolder folder;
+        const std::filesystem::path run = folder.path() / "run";
+        // The same run to the step before the bad one.
+        const TemporaryFolder reference;
+        Trained good;
+        {
+            const StopSignals signals;
+            good = train_in(reference.path() / "run", small_pinn(phase), [](WatchedTask& task) {
+                task.before_step = [](int64_t step) {
+                    if (step == 9) raise(SIGTERM);
+                };
+            });
+        }
+        std::vector<uint8_t> checkpoint;
+        int64_t step = 0;
+        const Trained bad = train_in(run, small_pinn(phase), [&](WatchedTask& task) {
+            task.before_step = [&](int64_t number) {
+                step = number;
+                if (number == 10) checkpoint = bytes_of_file(run / "checkpoints/step-00000008.h5");
+            };
+            task.after_loss = [&](int64_t, Loss& loss) {
+                if (step >= 10) spoil(loss, 1);
+            };
+        });
+        EXPECT_EQ(bad.code, ExitCode::non_finite) << bad.error;
+        EXPECT_NE(bad.error.find("step 10: the loss term initial is nan"), std::string::npos)
+            << bad.error;
+        EXPECT_NE(bad.error.find("step-00000008.h5"), std::string::npos) << bad.error;
+        EXPECT_EQ(bad.parameters, good.parameters);
+        EXPECT_EQ(bytes_of_file(run / "checkpoints/step-00000008.h5"), checkpoint);
+        EXPECT_FALSE(std::filesystem::exists(run / "checkpoints/step-00000009.h5"));
+        EXPECT_EQ(bad.rows.back()[0], 8);
+        // Without the spoilt loss the run goes on from there and ends as if nothing had been.
+        const TemporaryFolder straight;
+        expect_same(train_in(straight.path() / "run", small_pinn(phase)),
+                    train_in(run, small_pinn(phase)), phase);
+    }
+}
+
+TEST(Training, ANonFiniteLossOfTheFirstStepHasNoCheckpointToName) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    const Trained bad = train_in(folder.path() / "run", small_pinn(adam), [](WatchedTask& task) {
+        task.after_loss = [](int64_t, Loss& loss) { loss.total = loss.total * INFINITY; };
+    });
+    EXPECT_EQ(bad.code, ExitCode::non_finite);
+    EXPECT_EQ(bad.error,
+              "step 1: the loss is inf; the parameters were not changed, no checkpoint had been "
+              "written yet");
+}
+
+TEST(Training, LbfgsWalksAroundPointsThatAreNotFinite) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    int64_t spoilt = 0;
+    const Trained trained =
+        train_in(folder.path() / "run", small_pinn("{steps: 40, optimizer: {kind: lbfgs}}"),
+                 [&](WatchedTask& task) {
+                     // Never the first one: there is nothing to go back to.
+                     task.after_loss = [&](int64_t number, Loss& loss) {
+                         if (number % 5 == 3) {
+                             spoil(loss, 0);
+                             ++spoilt;
+                         }
+                     };
+                 });
+    EXPECT_EQ(trained.error, "");
+    EXPECT_EQ(trained.result.steps, 40);
+    EXPECT_GT(spoilt, 5);
+    const std::vector<double> losses = trained.column("loss");
+    for (std::size_t i = 1; i < losses.size(); ++i) EXPECT_LE(losses[i], losses[i - 1]);
+    for (const double parameter : trained.parameters) EXPECT_TRUE(std::isfinite(parameter));
+}
+
+// deepxde#1208: in float32 L-BFGS after Adam ended in NaN.
+TEST(Training, AdamThenLbfgsStaysFiniteAndNeverRisesInFloat32) {
+    const NoPrograms no_programs;
+    for (int seed = 0; seed < 3; ++seed) {
+        const TemporaryFolder folder;
+        const Trained trained = train_in(
+            folder.path() / "run",
+            fmt::format("kind: pinn\nprecision: float32\nseed: {}\n"
+                        "network: {{hidden_layers: 3, width: 12}}\n"
+                        "points: {{residual: 200, initial: 30, boundary: 30}}\n"
+                        "evaluation: {{grid: [16, 10]}}\n"
+                        "training: {{phases: [{{steps: 50, optimizer: {{kind: adam, "
+                        "learning_rate: 5e-3}}}}, {{steps: 300, optimizer: {{kind: lbfgs}}}}], "
+                        "log_every: 1}}\n",
+                        seed));
+        EXPECT_EQ(trained.error, "");
+        const std::vector<double> losses = trained.column("loss"), steps = trained.column("step");
+        ASSERT_GT(losses.size(), 60u) << trained.result.stopped_by;
+        for (std::size_t i = 51; i < losses.size(); ++i) {
+            ASSERT_TRUE(std::isfinite(losses[i]));
+            ASSERT_LE(losses[i], losses[i - 1]) << "seed " << seed << " step " << steps[i];
+        }
+        EXPECT_LT(losses.back(), 0.5 * losses[49]);
+    }
+}
+
+// deepxde#69: the figures of the reloaded model were others.
+TEST(Training, AReloadedModelHasTheFiguresOfTheEnd) {
+    const NoPrograms no_programs;
+    for (const char* kind : {"pinn", "siren"}) {
+        const std::string config =
+            kind == std::string("pinn")
+                ? small_pinn(adam, "float32")
+                : "kind: siren\nnetwork: {hidden_layers: 2, width: 8}\ndata: {size: [9, 7]}\n"
+                  "training: {phases: [" +
+                      adam + "]}\n";
+        const TemporaryFolder folder;
+        const Trained trained = train_in(folder.path() / "run", config);
+        const Checkpoint checkpoint =
+            read_checkpoint((folder.path() / "run/checkpoints/step-00000012.h5").string());
+        const auto task = make_task(read_config_text<RunConfig>(checkpoint.config));
+        load_into(named_tensors(task->model()), checkpoint, "model");
+        EXPECT_EQ(task->evaluate(), trained.result.metrics) << kind;
+        EXPECT_EQ(trained.result.metrics.size(), task->metric_names().size());
+    }
+}
+
+TEST(Training, APictureThatFailsIsAWarning) {
+    const TemporaryFolder folder;
+    const NoPrograms no_programs;
+    const Trained trained = train_in(folder.path() / "run", small_pinn("{steps: 4}"));
+    EXPECT_EQ(trained.result.stopped_by, "completed");
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "run/checkpoints/step-00000004.h5"));
+    EXPECT_NE(text_of(folder.path() / "run/log.txt")
+                  .find("warning: no picture: plot: gnuplot was "
+                        "not found"),
+              std::string::npos);
+}
+
+TEST(Training, ASignalWhileAPictureIsDrawnLosesNothing) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder, straight;
+    const StopSignals signals;
+    const Trained cut = train_in(folder.path() / "run", small_pinn(adam), [](WatchedTask& task) {
+        task.before_drawing = [] { raise(SIGINT); };
+    });
+    EXPECT_EQ(cut.result.code, ExitCode::interrupted) << cut.error;
+    EXPECT_EQ(cut.result.steps, 12);
+    EXPECT_EQ(cut.result.metrics.size(), 2u);
+}
+
+TEST(Training, AnErrorOfAnEvaluationKeepsTheState) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder, straight;
+    const Trained bad = train_in(folder.path() / "run", small_pinn(adam), [](WatchedTask& task) {
+        task.before_evaluation = [](int64_t number) {
+            if (number == 2) fail("the evaluation is broken");
+        };
+    });
+    EXPECT_EQ(bad.error, "the evaluation is broken");
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "run/checkpoints/step-00000010.h5"));
+    expect_same(train_in(straight.path() / "run", small_pinn(adam)),
+                train_in(folder.path() / "run", small_pinn(adam)), "after an error");
+}
+
+TEST(Training, TheBestModelIsKeptBetweenCheckpoints) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    const std::string config = small_pinn(
+        "{steps: 40, optimizer: {kind: adam, learning_rate: 0.3}}");  // so wild that the best one
+    const Trained trained = train_in(folder.path() / "run", config);  // is not the last
+    const std::vector<double> errors = trained.column("relative_l2");
+    double best = INFINITY, best_step = 0;
+    for (std::size_t i = 0; i < errors.size(); ++i)
+        if (errors[i] >= 0 && errors[i] < best) {
+            best = errors[i];
+            best_step = trained.rows[i][0];
+        }
+    ASSERT_NE(best_step, 40);
+    const Checkpoint checkpoint =
+        read_checkpoint((folder.path() / "run/checkpoints/best.h5").string());
+    EXPECT_EQ(checkpoint.whole_number("step"), best_step);
+    EXPECT_EQ(checkpoint.number("best_metric"), best);
+    const auto task = make_task(read_config_text<RunConfig>(checkpoint.config));
+    load_into(named_tensors(task->model()), checkpoint, "model");
+    EXPECT_EQ(task->evaluate()[0].second, best);
+}
+
+TEST(Training, StepsThatAnOptimizerLeavesOutAreNotCounted) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    // The second phase finds at once that it has nothing to do, the third goes on.
+    const Trained trained = train_in(
+        folder.path() / "run",
+        small_pinn("{steps: 3}, {steps: 9, optimizer: {kind: lbfgs, tolerance_gradient: 1e9}}, "
+                   "{steps: 4}, {steps: 9, optimizer: {kind: lbfgs, max_iterations: 2}}"));
+    EXPECT_EQ(trained.error, "");
+    EXPECT_EQ(trained.result.steps, 9);
+    EXPECT_EQ(trained.result.stopped_by, "maximum iterations");
+    EXPECT_EQ(trained.rows.back()[0], 9);
+    EXPECT_GT(trained.rows.back().back(), 0);  // with its evaluation
+}
+
+TEST(Training, CheckpointsOfOtherRunsAreRefused) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    train_in(folder.path() / "run", small_pinn("{steps: 4}"));
+    const Checkpoint checkpoint =
+        read_checkpoint((folder.path() / "run/checkpoints/step-00000004.h5").string());
+    const auto refusal = [&](const std::string& text) {
+        const auto config = read_config_text<RunConfig>(text);
+        const auto task = make_task(config);
+        Log log({-1, false, 80});
+        Training training(*task, settings_of(config), log, text);
+        try {
+            training.restore(checkpoint);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ExitCode::bad_input);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(refusal(small_pinn("{steps: 4}")), "");
+    EXPECT_EQ(refusal("kind: siren\ndata: {size: [4, 4]}\n"),
+              "the checkpoint is of a pinn run; the config's kind is siren");
+    EXPECT_EQ(refusal(small_pinn(lbfgs)),
+              "the checkpoint was made with the optimizer adam; phase 1 of the config has lbfgs");
+    EXPECT_NE(refusal(small_pinn("{steps: 4}", "float32"))
+                  .find("is float32, in the checkpoint "
+                        "float64"),
+              std::string::npos);
+}
+
+TEST(Training, AScheduleThatFallsToZeroIsRefusedForLineSearches) {
+    const auto config = read_config_text<RunConfig>(
+        small_pinn("{steps: 9, optimizer: {kind: lbfgs}, schedule: {kind: cosine, final_factor: 0, "
+                   "steps: 5}}"));
+    const auto task = make_task(config);
+    Log log({-1, false, 80});
+    EXPECT_THROW(Training(*task, settings_of(config), log, ""), Error);
+}
+
+}  // namespace
+}  // namespace ralimp
