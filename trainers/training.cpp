@@ -194,6 +194,7 @@ void Training::record_step() {
     if (evaluated_step_ == step_) row.insert(row.end(), metrics_.begin(), metrics_.end());
     metrics_file_->append(step_, row);
     logged_step_ = step_;
+    saved_step_ = -1;  // a checkpoint says what was logged and evaluated
 }
 
 // A model that is better than all before is kept at once, whatever checkpoint_every says.
@@ -201,6 +202,7 @@ void Training::evaluate() {
     if (evaluated_step_ == step_) return;
     metrics_ = task_.evaluate();
     evaluated_step_ = step_;
+    saved_step_ = -1;
     std::string text;
     for (const auto& [name, value] : metrics_)
         text += fmt::format("  {} {}", name, format_number(value));

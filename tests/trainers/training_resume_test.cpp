@@ -64,7 +64,7 @@ TEST(TrainingResume, EveryOptimizerGoesOnBitForBit) {
             const Trained whole = piece(straight, config);
             EXPECT_EQ(whole.result.stopped_by, "completed") << test.name << whole.error;
             EXPECT_EQ(whole.result.steps, test.steps);
-            for (const auto& [first, second] : {std::pair{1, 3}, {5, 1}, {6, 2}, {10, 2}}) {
+            for (const auto& [first, second] : {std::pair{3, 3}, {10, 1}}) {
                 const TemporaryFolder cut;
                 const Trained one = piece(cut, config, stopped_in_step(first));
                 EXPECT_EQ(one.result.code, ExitCode::interrupted);
@@ -80,7 +80,7 @@ TEST(TrainingResume, EveryOptimizerGoesOnBitForBit) {
 
 TEST(TrainingResume, AnEvaluationThatWasCutShortIsMadeAfterwards) {
     const NoPrograms no_programs;
-    for (const Case& test : cases) {
+    for (const Case& test : {cases[0], cases[4]}) {
         const std::string config = small_pinn(test.phases);
         const TemporaryFolder straight;
         const Trained whole = piece(straight, config);
@@ -102,7 +102,7 @@ TEST(TrainingResume, AnEvaluationThatWasCutShortIsMadeAfterwards) {
 TEST(TrainingResume, AKilledRunGoesOnFromItsLastCheckpoint) {
     const NoPrograms no_programs;
     struct Killed {};
-    for (const Case& test : cases) {
+    for (const Case& test : {cases[0], cases[4]}) {
         const std::string config = small_pinn(test.phases);
         const TemporaryFolder straight, cut;
         const Trained whole = piece(straight, config);

@@ -32,12 +32,9 @@ void WatchedTask::set_batch(int64_t sample_step) {
     inner_->set_batch(sample_step);
 }
 
-Loss WatchedTask::loss() {
-    Loss loss = inner_->loss();
-    if (is_recording()) {
-        ++losses_;
-        if (after_loss) after_loss(losses_, loss);
-    }
+Loss WatchedTask::loss(int64_t part) const {
+    Loss loss = inner_->loss(part);
+    if (after_loss && is_recording()) after_loss(++losses_, loss);
     return loss;
 }
 

@@ -1,6 +1,7 @@
 // A training of tests: a small config run in a folder of its own by fresh objects, as a process
 // would, with hooks that send a signal, spoil a loss or fail at a chosen moment.
 #pragma once
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -19,7 +20,8 @@ public:
 
     // The number is that of the step in this process: 1 for the first one it makes.
     std::function<void(int64_t)> before_step;
-    std::function<void(int64_t, Loss&)> after_loss;  // number of the loss computed for a step
+    // The number counts the parts of losses that were computed for steps.
+    std::function<void(int64_t, Loss&)> after_loss;
     std::function<void(int64_t)> before_evaluation;
     std::function<void()> before_drawing;
 
@@ -27,7 +29,8 @@ public:
     Layer& model() override { return inner_->model(); }
     Tensor calibration_batch() const override { return inner_->calibration_batch(); }
     void set_batch(int64_t sample_step) override;
-    Loss loss() override;
+    int64_t parts() const override { return inner_->parts(); }
+    Loss loss(int64_t part) const override;
     NamedValues evaluate() override;
     std::vector<std::string> metric_names() const override { return inner_->metric_names(); }
     bool larger_is_better() const override { return inner_->larger_is_better(); }
@@ -36,7 +39,8 @@ public:
 private:
     std::unique_ptr<Task> inner_;
     int64_t batches_ = -1;  // the first one only asks for the names of the loss terms
-    int64_t losses_ = 0, evaluations_ = 0;
+    int64_t evaluations_ = 0;
+    mutable std::atomic<int64_t> losses_ = 0;
 };
 
 struct Trained {
