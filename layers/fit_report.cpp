@@ -56,10 +56,10 @@ public:
         for (uint64_t group = 0; group < groups; ++group)
             rows_.push_back(
                 draw_rows(options.features, draw, group, {options.orthogonal, mirrored}));
-        const int64_t degree = static_cast<int64_t>(sum.polynomial.size()) - 1;
-        if (degree > 0)
-            rows_.push_back(
-                draw_rows(options.features * degree, draw, groups, {options.orthogonal, false}));
+        // Each degree has a group of its own: rows that are multiplied must be independent.
+        for (std::size_t k = 1; k < sum.polynomial.size(); ++k)
+            polynomial_rows_.push_back(
+                draw_rows(options.features, draw, groups + k, {options.orthogonal, false}));
     }
 
     double estimate(double t) const {
@@ -116,7 +116,7 @@ private:
         for (std::size_t i = 0; i < m && degree > 0; ++i) {
             double prefix = 1;
             for (std::size_t k = 1; k <= degree; ++k) {
-                const Row& row = rows_.back()[(k - 1) * m + i];
+                const Row& row = polynomial_rows_[k - 1][i];
                 prefix *= project_input(row) * project_weight(row, t);
                 sum += sum_.polynomial[k] * prefix;
             }
@@ -127,7 +127,7 @@ private:
     const FitOptions& options_;
     const WaveSum& sum_;
     double norm_;
-    std::vector<std::vector<Row>> rows_;
+    std::vector<std::vector<Row>> rows_, polynomial_rows_;
 };
 
 std::vector<double> predicted_deviations(const FitReport& report, const WaveSum& waves) {

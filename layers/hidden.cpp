@@ -1,6 +1,7 @@
 #include "layers/hidden.h"
 
 #include "layers/dense.h"
+#include "layers/ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -9,6 +10,11 @@ std::unique_ptr<Layer> make(const DenseHiddenConfig&, int64_t inputs, int64_t ou
                             const HiddenStart& start) {
     return std::make_unique<Dense>(inputs, outputs, start.dtype, start.start, start.activation,
                                    start.scale);
+}
+
+std::unique_ptr<Layer> make(const RalimpConfig& config, int64_t inputs, int64_t outputs,
+                            const HiddenStart& start) {
+    return std::make_unique<Ralimp>(inputs, outputs, config, start);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "core/describe.h"
 #include "layers/linear.h"
+#include "layers/ralimp_config.h"
 
 namespace ralimp {
 
@@ -14,7 +15,7 @@ struct DenseHiddenConfig {
     static void describe(auto&, auto&) {}
 };
 
-using HiddenConfig = std::variant<DenseHiddenConfig>;
+using HiddenConfig = std::variant<DenseHiddenConfig, RalimpConfig>;
 
 // What every kind is asked for: a layer that computes, or stands in for, f(scale (W x + b)).
 struct HiddenStart {

@@ -1,0 +1,285 @@
+#include "layers/ralimp.h"
+
+#include <limits>
+
+#include "autograd/exponential_features.h"
+#include "autograd/operations.h"
+
+namespace ralimp {
+namespace {
+
+Atoms make_atoms(const RalimpConfig& config, const HiddenStart& start) {
+    RationalFitOptions fit;
+    fit.minimax = config.minimax;
+    FrequencyOptions nodes;
+    nodes.rule = config.nodes;
+    nodes.count = static_cast<int>(config.nodes_per_atom);
+    nodes.s_max = config.s_max.value_or(std::numeric_limits<double>::infinity());
+    // The draws of a layer are told apart by the layer's step; 2^8 pole pairs fit between two.
+    nodes.key = {start.start.key.seed, RandomStream::noise, start.start.key.step << 8};
+    return Atoms(
+        fit_rational(activation_function(name_of(start.activation), start.scale), config.half_width,
+                     static_cast<int>(config.degree), static_cast<int>(config.pole_pairs), fit),
+        nodes, start.dtype);
+}
+
+int64_t polynomial_row_count(const RalimpConfig& config) {
+    const int64_t degree = std::max<int64_t>(config.degree, 0);
+    return config.features * (config.share_rows ? degree : degree * (degree + 1) / 2);
+}
+
+}  // namespace
+
+Ralimp::Ralimp(int64_t inputs, int64_t outputs, const RalimpConfig& config,
+               const HiddenStart& start)
+    : config_(config),
+      start_(start),
+      inputs_(inputs),
+      outputs_(outputs),
+      atoms_(make_atoms(config, start)),
+      slots_(config, atoms_.waves(), start.dtype),
+      polynomial_rows_(polynomial_row_count(config)),
+      polynomial_features_(config.features * std::max<int64_t>(config.degree, 0)) {
+    const bool free = config.psi == PsiMode::free;
+    rows_ = draw_rows(start.start.key.seed);
+    input_scale_ = Tensor::ones({inputs}, start.dtype);
+    if (free) {
+        const int64_t count = feature_count();
+        row_bias_ = Tensor::zeros({rows_.size(0)}, start.dtype);
+        psi_ = random_normal({outputs, count}, start.start.key, start.dtype, 0,
+                             1 / std::sqrt(static_cast<double>(count)));
+        psi_bias_ = Tensor::zeros({outputs}, start.dtype);
+        feature_mean_ = Tensor::zeros({count}, start.dtype);
+        feature_inverse_ = Tensor::ones({count}, start.dtype);
+    } else {
+        weight_ = start_weight(outputs, inputs, start.dtype, start.start);
+        bias_ = start_bias(outputs, inputs, start.dtype, start.start);
+        weight_scale_ = Tensor::ones({inputs}, start.dtype);
+    }
+}
+
+// One group of rows for each set of frequencies and one for each degree of the polynomial that
+// multiplies rows; within a group they may be orthogonal, between groups they are independent, as
+// products of rows must be.
+Tensor Ralimp::draw_rows(uint64_t seed) const {
+    std::vector<int64_t> groups;
+    const int64_t sets = config_.share_projections ? 1 : atoms_.waves();
+    for (int64_t set = 0; set < sets && slots_.rows() > 0; ++set)
+        groups.push_back(slots_.rows() / sets);
+    for (int64_t row = 0; row < polynomial_rows_; row += config_.features)
+        groups.push_back(config_.features);
+    check(!groups.empty(), "ralimp: neither atoms nor a polynomial of positive degree");
+    Tensors parts;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        const RandomKey key{seed + (static_cast<uint64_t>(group) << 32), RandomStream::projections,
+                            start_.start.key.step};
+        const std::vector<double> values =
+            projection_rows(groups[group], inputs_, key, {config_.orthogonal, false});
+        parts.push_back(Tensor::from(values, {groups[group], inputs_}));
+    }
+    return to(concatenate(parts), start_.dtype);
+}
+
+void Ralimp::redraw_projections(uint64_t seed) {
+    check(!config_.train_projections, "ralimp: trained projection rows cannot be drawn anew");
+    rows_.copy_from(draw_rows(seed));
+}
+
+Jet Ralimp::forward(const Jet& x) const {
+    const WeightSide side = weight_side();
+    return linear(features(x), side.psi, side.constant);
+}
+
+Jet Ralimp::features(const Jet& x) const {
+    const Jet projections = linear(x, rows_ * input_scale_, row_bias_);
+    const int64_t rational = slots_.features();
+    const bool free = config_.psi == PsiMode::free;
+    std::vector<Jet> parts;
+    if (rational > 0) {
+        const Tensor frequencies = atoms_.frequencies();
+        Atoms::Amplitudes amplitudes;
+        if (slots_.input_amplitudes()) amplitudes = atoms_.amplitudes(frequencies);
+        Tensor table =
+            slots_.input_table(frequencies, slots_.input_amplitudes() ? &amplitudes : nullptr);
+        if (free) {
+            // (feature - mean) / deviation is a feature of the same form.
+            const Tensor inverse = slice(feature_inverse_, 0, 0, rational);
+            const Tensor shift = neg(slice(feature_mean_, 0, 0, rational) * inverse);
+            const Tensor exponents = slice(table, 0, 0, feature_table::cosine);
+            const Tensor factors =
+                slice(table, 0, feature_table::cosine, feature_table::shift) * inverse;
+            table = concatenate({exponents, factors, unsqueeze(shift, 0)});
+        }
+        if (config_.norm == FeatureNorm::none) {
+            parts.push_back(exponential_features(projections, nullptr, slots_.blocks(), table,
+                                                 slots_.oscillating()));
+        } else {
+            const Jet norms =
+                config_.norm == FeatureNorm::exact
+                    ? sum_features(square(x * input_scale_))
+                    : sum_features(square(slice_features(projections, 0, slots_.rows()))) *
+                          (1.0 / static_cast<double>(slots_.rows()));
+            parts.push_back(exponential_features(projections, &norms, slots_.blocks(), table,
+                                                 slots_.oscillating()));
+        }
+    }
+    if (polynomial_features_ > 0) {
+        Jet block = polynomial_block(projections);
+        if (free) {
+            const Tensor inverse = slice(feature_inverse_, 0, rational, feature_count());
+            const Tensor mean = slice(feature_mean_, 0, rational, feature_count());
+            block = block * inverse + neg(mean * inverse);
+        }
+        parts.push_back(block);
+    }
+    return parts.size() == 1 ? parts[0] : concatenate(parts);
+}
+
+// Π_(i<=k) (g_i·x), degree by degree, [rows, K m].
+Jet Ralimp::polynomial_block(const Jet& projections) const {
+    const int64_t m = config_.features;
+    int64_t next = slots_.rows();
+    const auto factor = [&] {
+        next += m;
+        return slice_features(projections, next - m, next);
+    };
+    std::vector<Jet> degrees;
+    for (int64_t k = 1; k <= config_.degree; ++k) {
+        if (config_.share_rows) {
+            degrees.push_back(k == 1 ? factor() : degrees.back() * factor());
+            continue;
+        }
+        Jet product = factor();
+        for (int64_t i = 1; i < k; ++i) product = product * factor();
+        degrees.push_back(product);
+    }
+    return concatenate(degrees);
+}
+
+// Σ c_n (t + b)^n = Σ_k t^k Σ_(n>=k) c_n binomial(n, k) b^(n-k): one coefficient for each degree
+// and output, exact for any shift.
+Tensor Ralimp::polynomial_psi(const Tensor& projections, const Tensor& shift,
+                              Tensor& constant) const {
+    const int64_t m = config_.features, degree = config_.degree;
+    const Tensor& c = atoms_.polynomial();
+    Tensors coefficients;
+    for (int64_t k = 0; k <= degree; ++k) {
+        Tensor sum;
+        Tensor power = Tensor::ones({outputs_, 1}, shift.dtype());
+        double binomial = 1;
+        for (int64_t n = k; n <= degree; ++n) {
+            const Tensor term = select(c, 0, n) * power * binomial;
+            sum = sum.defined() ? sum + term : term;
+            power = power * shift;
+            binomial *= static_cast<double>(n + 1) / static_cast<double>(n + 1 - k);
+        }
+        coefficients.push_back(sum);
+    }
+    constant = degree >= 0 ? coefficients[0] : Tensor::zeros({outputs_, 1}, shift.dtype());
+    int64_t next = slots_.rows();
+    const auto factor = [&] {
+        next += m;
+        return slice(projections, 1, next - m, next);
+    };
+    Tensors parts;
+    Tensor product;
+    for (int64_t k = 1; k <= degree; ++k) {
+        if (config_.share_rows) {
+            product = k == 1 ? factor() : product * factor();
+        } else {
+            product = factor();
+            for (int64_t i = 1; i < k; ++i) product = product * factor();
+        }
+        parts.push_back(product * coefficients[static_cast<std::size_t>(k)] *
+                        (1.0 / static_cast<double>(m)));
+    }
+    return parts.empty() ? Tensor() : concatenate(parts, 1);
+}
+
+Ralimp::WeightSide Ralimp::weight_side() const {
+    if (config_.psi == PsiMode::free) return {psi_, psi_bias_};
+    const Tensor scaled = weight_ * weight_scale_;
+    const Tensor projections = linear(scaled, rows_, Tensor());
+    const Tensor shift = unsqueeze(shift_of_bias(), 1);
+    Tensor constant;
+    Tensors parts;
+    if (slots_.features() > 0) {
+        const Tensor frequencies = atoms_.frequencies();
+        parts.push_back(slots_.weight_side(frequencies, atoms_.amplitudes(frequencies), projections,
+                                           sum(square(scaled), {1}, true), shift));
+    }
+    const Tensor polynomial = polynomial_psi(projections, shift, constant);
+    if (polynomial.defined()) parts.push_back(polynomial);
+    return {parts.size() == 1 ? parts[0] : concatenate(parts, 1), squeeze(constant, 1)};
+}
+
+// b / τ²: the scales of x and w multiply to 1 / τ² in every coordinate.
+Tensor Ralimp::shift_of_bias() const {
+    return bias_ * (select(input_scale_, 0, 0) * select(weight_scale_, 0, 0));
+}
+
+Tensor Ralimp::surrogate(const Tensor& t) const {
+    Tensor sum = Tensor::zeros({}, t.dtype());
+    for (int64_t k = atoms_.degree(); k >= 0; --k)
+        sum = sum * t + select(atoms_.polynomial(), 0, k);
+    if (atoms_.waves() == 0) return expand(sum, t.shape());
+    const Tensor frequencies = atoms_.frequencies();
+    const Atoms::Amplitudes amplitudes = atoms_.amplitudes(frequencies);
+    const Tensor phase = unsqueeze(t, -1) * frequencies;
+    return sum + ralimp::sum(amplitudes.cosine * cos(phase) + amplitudes.sine * sin(phase), {-1});
+}
+
+void Ralimp::set_weights(const Tensor& weight, const Tensor& bias) {
+    check(config_.psi == PsiMode::weights, "ralimp: psi: free has no weights to set");
+    check(weight.shape() == weight_.shape() && bias.shape() == bias_.shape(),
+          "ralimp: weight {} and bias {} do not fit {} -> {}", weight.shape(), bias.shape(),
+          inputs_, outputs_);
+    weight_.copy_from(weight);
+    bias_.copy_from(bias);
+}
+
+void Ralimp::visit(const std::string& prefix, const ParameterVisitor& visitor) {
+    const bool free = config_.psi == PsiMode::free;
+    const auto one = [&](const char* name, Tensor& tensor, const ParameterInfo& info) {
+        if (tensor.defined()) visitor(join(prefix, name), tensor, info);
+    };
+    one("weight", weight_, {});
+    one("bias", bias_, {.decay = false});
+    one("psi", psi_, {});
+    one("psi_bias", psi_bias_, {.decay = false});
+    atoms_.visit(prefix, visitor, config_, !free || slots_.input_amplitudes());
+    one("projections", rows_, {.trained = config_.train_projections, .decay = false});
+    one("projection_bias", row_bias_, {.decay = false});
+    for (auto& [name, tensor] : {std::pair<const char*, Tensor*>{"input_scale", &input_scale_},
+                                 {"weight_scale", &weight_scale_},
+                                 {"feature_mean", &feature_mean_},
+                                 {"feature_inverse", &feature_inverse_}})
+        one(name, *tensor, {.trained = false});
+}
+
+ParameterCount Ralimp::count() const {
+    const bool free = config_.psi == PsiMode::free;
+    const int64_t rows = rows_.elements();
+    const int64_t biases = free ? row_bias_.elements() : 0;
+    ParameterCount count;
+    count.trained = atoms_.trained(config_, !free || slots_.input_amplitudes()) + biases +
+                    (free ? psi_.elements() + outputs_ : weight_.elements() + outputs_) +
+                    (config_.train_projections ? rows : 0);
+    count.deployed = rows + biases + feature_count() * outputs_ + outputs_ + 4 * atoms_.pairs();
+    // Regenerated rows still need the scale of the inputs, one number or one for each.
+    const int64_t scales =
+        config_.psi == PsiMode::weights && config_.balance == Balance::diagonal ? inputs_ : 1;
+    count.regenerated = config_.train_projections ? count.deployed : count.deployed - rows + scales;
+    return count;
+}
+
+std::string Ralimp::description() const {
+    return fmt::format(
+        "ralimp {} -> {}, {} with {} pole pairs, degree {}, {} {}, {} features from {} rows, "
+        "psi {}",
+        inputs_, outputs_, name_of(start_.activation), atoms_.pairs(), config_.degree,
+        name_of(config_.split), enum_name(config_.layout), feature_count(), rows_.size(0),
+        enum_name(config_.psi));
+}
+
+}  // namespace ralimp
