@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/describe.h"
 #include "layers/random_features.h"
 
 namespace ralimp {
@@ -28,6 +29,29 @@ struct FitOptions {
     int64_t dimension = 16;  // of x and w
     int repeats = 200;       // independent layers of the Monte Carlo measurement
     uint64_t seed = 0;
+
+    static void describe(auto& config, auto& field) {
+        field("activation", config.activation, "function to replace");
+        field("frequency", config.frequency, "of the activation: f(frequency t)", more_than(0));
+        field("half_width", config.half_width, "T: the fit is made on [-T, T]", more_than(0));
+        field("degree", config.degree, "K: of the surrogate's polynomial; -1: none",
+              between(-1, 20));
+        field("pole_pairs", config.pole_pairs, "J: conjugate pole pairs", between(0, 16));
+        field("minimax", config.minimax, "fit the largest error instead of the mean square");
+        field("nodes", config.nodes, "frequencies of each atom");
+        field("split", config.split, "which side of the features oscillates");
+        field("features", config.features, "m: random features of each part", between(1, 1 << 20));
+        field("antithetic", config.antithetic, "pairs of opposite projection rows");
+        field("orthogonal", config.orthogonal, "orthogonal projection rows");
+        field("share_projections", config.share_projections, "one set of rows for all frequencies");
+        field("scale", config.scale, "division of x and w by tau");
+        field("squared_norm", config.squared_norm,
+              "|x|^2 and |w|^2 before scaling; 0: T, with which w.x reaches T", at_least(0));
+        field("dimension", config.dimension, "of x and w", between(1, 65536));
+        field("repeats", config.repeats, "layers drawn to measure the sampling error",
+              between(2, 100000));
+        field("seed", config.seed, "of the draws");
+    }
 };
 
 // What more nodes would give at the same scale.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/describe.h"
 #include "core/random.h"
 #include "layers/rational_fit.h"
 
@@ -48,6 +49,16 @@ struct FrequencyOptions {
     // cancelling each other, which would multiply the variance of the random features.
     double ridge = 1e-8;
     RandomKey key;  // of the Monte Carlo draws
+
+    static void describe(auto& config, auto& field) {
+        field("rule", config.rule, "how they are chosen");
+        field("count", config.count, "frequencies before the cut-off", between(1, 64));
+        field("s_max", config.s_max, "largest node kept; .inf: all",
+              more_than(0).not_finite_allowed());
+        field("least_squares_weights", config.least_squares_weights,
+              "fit the weights on the interval; optimized nodes always do");
+        field("ridge", config.ridge, "penalty of that fit", more_than(0));
+    }
 };
 
 // A rule for one atom: 1 / (1 + x²)^n ≈ Σ even_weights cos(u x), x / (1 + x²)^n ≈ Σ odd_weights

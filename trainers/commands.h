@@ -33,4 +33,16 @@ ExitCode render(const RunOptions& options);
 // What stands in a checkpoint, a run folder, an image or a config.
 ExitCode inspect(const std::filesystem::path& file);
 
+struct FitCommandOptions {
+    std::string activation;
+    std::vector<std::string> changes;  // "key.path=value" of FitOptions
+    std::filesystem::path picture;     // empty: none
+};
+
+// Prints the report of a fit: poles, coefficients, and the error split into its parts, predicted
+// beside measured.
+ExitCode fit(const FitCommandOptions& options);
+// The keys of FitOptions, one a line, for --help.
+std::string fit_keys();
+
 }  // namespace ralimp

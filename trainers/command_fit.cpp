@@ -1,0 +1,60 @@
+// ralimp fit: what a RaLiMP layer of given options can promise for an activation.
+#include <fmt/core.h>
+
+#include "layers/fit_report.h"
+#include "trainers/commands.h"
+#include "trainers/config.h"
+#include "trainers/plot.h"
+
+namespace ralimp {
+namespace {
+
+std::vector<double> absolute_differences(const std::vector<double>& a,
+                                         const std::vector<double>& b) {
+    std::vector<double> result(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) result[i] = std::abs(a[i] - b[i]);
+    return result;
+}
+
+// Left: the function and what stands in for it. Right: the errors.
+void draw(const FitReport& report, const std::string& path) {
+    const std::string name = report.options.activation;
+    const CurvePanel functions{
+        name + " and its replacements",
+        "t",
+        "",
+        {{name, report.t, report.function},
+         {"rational surrogate", report.t, report.surrogate, CurveStyle::dashed},
+         {"waves", report.t, report.wave_sum, CurveStyle::dashed},
+         {"one layer of random features", report.reached, report.estimate}}};
+    const CurvePanel errors{
+        "errors",
+        "t",
+        "",
+        {{"rational fit", report.t, absolute_differences(report.function, report.surrogate)},
+         {"quadrature", report.t, absolute_differences(report.surrogate, report.wave_sum)},
+         {"sampling, predicted", report.reached, report.deviation_predicted, CurveStyle::dashed},
+         {"sampling, measured", report.reached, report.deviation_measured}},
+        false,
+        true};
+    plot_curves(path, {functions, errors});
+}
+
+}  // namespace
+
+ExitCode fit(const FitCommandOptions& options) {
+    std::vector<std::string> changes = options.changes;
+    changes.insert(changes.begin(), "activation=" + options.activation);
+    const auto config = read_config_text<FitOptions>("{}", "fit", changes);
+    const FitReport report = make_fit_report(config);
+    fmt::print("{}", report.to_text());
+    if (!options.picture.empty()) {
+        draw(report, options.picture.string());
+        fmt::print("picture {}\n", options.picture.string());
+    }
+    return ExitCode::success;
+}
+
+std::string fit_keys() { return config_help<FitOptions>(); }
+
+}  // namespace ralimp
