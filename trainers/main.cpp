@@ -44,6 +44,18 @@ CLI::App* add_run_command(CLI::App& app, const char* name, const char* help, Run
     return command;
 }
 
+void add_fit(CLI::App& app, FitCommandOptions& options) {
+    CLI::App* command = app.add_subcommand(
+        "fit",
+        "fit a rational surrogate to an activation and report every error of a RaLiMP layer "
+        "made of it, predicted beside measured");
+    command->add_option("ACTIVATION", options.activation, "tanh, sin, gelu, relu, …")->required();
+    command->add_option("CHANGES", options.changes, "key.path=value, of the keys below");
+    command->add_option("--picture", options.picture, "draw functions and errors into this PNG")
+        ->type_name("FILE");
+    command->footer("Keys:\n" + fit_keys());
+}
+
 // The one argument without '=' is the config; the others are overrides.
 void sort_arguments(const std::vector<std::string>& arguments, TrainOptions& options) {
     for (const std::string& argument : arguments) {
@@ -68,6 +80,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     app.require_subcommand(1);
     TrainOptions train_options;
     RunOptions run_options;
+    FitCommandOptions fit_options;
     std::vector<std::string> arguments;
     std::filesystem::path file;
     add_train(app, train_options, arguments);
@@ -75,6 +88,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     add_run_command(app, "render", "draw the pictures of a run", run_options)
         ->add_option("--output", run_options.output, "where to; default: the run's pictures folder")
         ->type_name("DIR");
+    add_fit(app, fit_options);
     app.add_subcommand("inspect", "print what stands in a checkpoint, a run, a config or an image")
         ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG or JPEG")
         ->required();
@@ -87,8 +101,9 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
         }
         fail_with(ExitCode::bad_config, "{}; see ralimp --help", error.what());
     }
-    // Inspecting ends at once by the default action.
+    // These end at once by the default action.
     if (app.got_subcommand("inspect")) return inspect(file);
+    if (app.got_subcommand("fit")) return fit(fit_options);
     signals.emplace();
     if (app.got_subcommand("evaluate")) return evaluate(run_options);
     if (app.got_subcommand("render")) return render(run_options);
