@@ -2,10 +2,9 @@
 // as 1, 2, 3" (SC 2011). A draw is a pure function of (seed, stream, step, index): nothing is ever
 // stored, resuming needs no state, and both backends give the same bits.
 #pragma once
-#include <cmath>
 #include <cstdint>
 
-#include "core/scalar.h"
+#include "core/box_muller.h"
 
 namespace ralimp {
 
@@ -72,20 +71,12 @@ HOST_DEVICE T random_uniform(const RandomKey& key, uint64_t index) {
     return uniform_from_words<T>(philox(key, index / elements), static_cast<int>(index % elements));
 }
 
-// Standard normal by Box–Muller: elements 2i and 2i+1 share a pair of uniforms.
-template <class T>
-HOST_DEVICE void normal_pair(T& first, T& second) {
-    // 1 - first is in (0, 1], so that the logarithm is finite.
-    const T radius = std::sqrt(T(-2) * std::log(T(1) - first));
-    const T angle = T(6.283185307179586476925) * second;
-    first = radius * std::cos(angle);
-    second = radius * std::sin(angle);
-}
+// Standard normal: elements 2i and 2i+1 come from one pair of uniforms.
 template <class T>
 HOST_DEVICE T random_normal(const RandomKey& key, uint64_t index) {
     const uint64_t even = index & ~uint64_t{1};
     T first = random_uniform<T>(key, even), second = random_uniform<T>(key, even + 1);
-    normal_pair(first, second);
+    box_muller::normal_pair<T>(first, second);
     return index & 1 ? second : first;
 }
 

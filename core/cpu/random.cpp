@@ -1,72 +1,73 @@
-// Random fills: a Philox block is computed once for all elements that read it. The values are those
-// of random_uniform and random_normal in core/random.h.
+// Random fills: the values of random_uniform and random_normal in core/random.h, by whole Philox
+// blocks.
 #include "core/cpu/dispatch.h"
 #include "core/cpu/iterate.h"
-#include "core/parallel.h"
 
 namespace ralimp::cpu {
 namespace {
 
-// Elements that share one Philox block.
-template <class T>
-constexpr int64_t group = sizeof(T) == 4 ? 4 : 2;
-
-template <class T>
-void uniform_group(const RandomKey& key, uint64_t block, T* values) {
-    const PhiloxBlock random = philox(key, block);
-    for (int i = 0; i < group<T>; ++i) values[i] = uniform_from_words<T>(random, i);
+void uniform_blocks(const PhiloxKey& key, uint64_t block, int64_t blocks, float* out) {
+    loops().uniform_float32(key, block, blocks, out);
 }
+void uniform_blocks(const PhiloxKey& key, uint64_t block, int64_t blocks, double* out) {
+    loops().uniform_float64(key, block, blocks, out);
+}
+void make_normal(float* values, int64_t count) { loops().normal_float32(values, count); }
+void make_normal(double* values, int64_t count) { loops().normal_float64(values, count); }
+
+// The draws number index … index + count - 1: a block's part at both ends, whole blocks between.
 template <class T>
-void normal_group(const RandomKey& key, uint64_t block, T* values) {
-    uniform_group(key, block, values);
-    for (int i = 0; i < group<T>; i += 2) normal_pair(values[i], values[i + 1]);
+void draw(const PhiloxKey& key, uint64_t index, int64_t count, bool normal, T* out) {
+    constexpr int64_t per_block = 16 / sizeof(T);
+    const auto part_of_block = [&](int64_t skip, int64_t some) {
+        T values[per_block];
+        uniform_blocks(key, index / per_block, 1, values);
+        if (normal) make_normal(values, per_block);
+        std::copy_n(values + skip, some, out);
+        index += static_cast<uint64_t>(some);
+        count -= some;
+        out += some;
+    };
+    const auto skip = static_cast<int64_t>(index % per_block);
+    if (skip > 0) part_of_block(skip, std::min(per_block - skip, count));
+    const int64_t blocks = count / per_block;
+    if (blocks > 0) {
+        uniform_blocks(key, index / per_block, blocks, out);
+        if (normal) make_normal(out, blocks * per_block);
+        index += static_cast<uint64_t>(blocks * per_block);
+        count -= blocks * per_block;
+        out += blocks * per_block;
+    }
+    if (count > 0) part_of_block(0, count);
 }
 
-// group_of(key, block, values) writes the group<T> elements of a block.
-template <class T, class GroupOf>
-void fill_random(const Tensor& out, const RandomKey& key, uint64_t first, GroupOf group_of) {
+void fill_random(const char* operation, const Tensor& out, const RandomKey& random_key,
+                 uint64_t first, bool normal) {
     const int64_t count = out.elements();
-    T* const data = out.data<T>();
-    parallel_for(count, count <= serial_elements / 8 ? std::max<int64_t>(1, count) : 4096,
-                 [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end;) {
-                         const uint64_t index = first + static_cast<uint64_t>(i);
-                         const auto skip = static_cast<int64_t>(index % group<T>);
-                         const int64_t some = std::min(group<T> - skip, end - i);
-                         if (some == group<T>) {
-                             group_of(key, index / group<T>, data + i);
-                         } else {
-                             T values[group<T>];
-                             group_of(key, index / group<T>, values);
-                             std::copy_n(values + skip, some, data + i);
-                         }
-                         i += some;
-                     }
-                 });
-}
-
-// Elements are counted in row-major order.
-template <class F>
-void row_major(const char* operation, const Tensor& out, F&& f) {
-    if (out.elements() == 0) return;
+    if (count == 0) return;
+    // Elements are counted in row-major order.
     const Tensor target =
         out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device());
-    dispatch_floating(operation, out.dtype(), [&]<class T>(T zero) { f(target, zero); });
+    const PhiloxKey key{random_key.seed, random_key.step, static_cast<uint32_t>(random_key.stream)};
+    dispatch_floating(operation, out.dtype(), [&]<class T>(T) {
+        T* const data = target.data<T>();
+        parallel_for(count, count <= chunk_elements ? count : chunk_elements / 2,
+                     [&](int64_t begin, int64_t end) {
+                         draw(key, first + static_cast<uint64_t>(begin), end - begin, normal,
+                              data + begin);
+                     });
+    });
     if (!out.is_contiguous()) copy(out, target);
 }
 
 }  // namespace
 
 void random_uniform(const Tensor& out, const RandomKey& key, uint64_t first) {
-    row_major("random_uniform", out, [&]<class T>(const Tensor& target, T) {
-        fill_random<T>(target, key, first, uniform_group<T>);
-    });
+    fill_random("random_uniform", out, key, first, false);
 }
 
 void random_normal(const Tensor& out, const RandomKey& key, uint64_t first) {
-    row_major("random_normal", out, [&]<class T>(const Tensor& target, T) {
-        fill_random<T>(target, key, first, normal_group<T>);
-    });
+    fill_random("random_normal", out, key, first, true);
 }
 
 }  // namespace ralimp::cpu

@@ -1,13 +1,13 @@
 # The inner loops are compiled with flags that older processors cannot run. The linker keeps only one
-# copy of an inline function, so every symbol that these objects share with others must belong to the
+# copy of an inline function, so every function that these objects share with others must belong to the
 # namespace of their instruction set.  usage: loop_symbols.sh PROGRAM SOURCE_FOLDER
 set -euo pipefail
 command -v nm >/dev/null || { echo "skipped: nm is not installed"; exit 77; }
 build=$(dirname "$1")
 
-# Prints the weak and global symbols of an object outside the namespace ralimp::cpu::LEVEL.
+# Prints the functions that an object defines for others outside the namespace ralimp::cpu::LEVEL.
 strangers() {
-    nm --demangle --defined-only "$1" | grep -E '^[0-9a-f]+ [A-Zuvw] ' |
+    nm --demangle --defined-only "$1" | grep -E '^[0-9a-f]+ [TWwi] ' |
         grep -vE "ralimp::cpu::$2::" || true
 }
 
@@ -30,7 +30,7 @@ for folder in "$build"/CMakeFiles/ralimp_loops_*.dir; do
     while read -r object; do
         objects=$((objects + 1))
         found=$(strangers "$object" "$level")
-        [[ -z $found ]] || { echo "$object defines symbols outside ralimp::cpu::$level:"; echo "$found"; exit 1; }
+        [[ -z $found ]] || { echo "$object defines functions outside ralimp::cpu::$level:"; echo "$found"; exit 1; }
     done < <(find "$folder" -name '*.o')
 done
 ((objects >= 8)) || { echo "only $objects objects found under $build/CMakeFiles"; exit 1; }

@@ -12,6 +12,7 @@ const Loops& loops() {
         add_compare(all);
         add_reduce(all);
         add_convert(all);
+        add_random(all);
         add_activation(all);
         add_exponential_features(all);
         return all;

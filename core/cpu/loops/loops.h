@@ -72,6 +72,12 @@ struct TypedLoops {
                               int64_t begin, int64_t end);
 };
 
+// The key and stream of random draws as Philox takes them (core/random.h).
+struct PhiloxKey {
+    uint64_t seed;
+    uint32_t step, stream;
+};
+
 struct Loops {
     TypedLoops<float> float32;
     TypedLoops<double> float64;
@@ -80,6 +86,12 @@ struct Loops {
     TypedLoops<uint8_t> uint8;
     // Copies elements of 1, 2, 4 and 8 bytes.
     void (*copy[4])(Extent, void* out, Stride, const void* in, Stride);
+    // Draws of whole Philox blocks, from the one given on: four float32 or two float64 each.
+    void (*uniform_float32)(const PhiloxKey&, uint64_t block, int64_t blocks, float* out);
+    void (*uniform_float64)(const PhiloxKey&, uint64_t block, int64_t blocks, double* out);
+    // Uniform numbers, `count` of them (even), made normal in place.
+    void (*normal_float32)(float* values, int64_t count);
+    void (*normal_float64)(double* values, int64_t count);
 };
 
 namespace baseline {

@@ -69,7 +69,35 @@ struct Pack {
     }
     void store(T* to) const { __builtin_memcpy(to, &values, sizeof(Values)); }
 
-    // The first `count` < width values; the others load as 0.
+    // The first `count` < width values; the others are those of `rest`, by default 0.
+    static Pack load(const T* from, int64_t count, Pack rest) {
+        Pack pack = rest;
+#if defined(__AVX512F__)
+        if constexpr (sizeof(T) == 4)
+            pack.values = reinterpret_cast<Values>(
+                _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(rest.values),
+                                        static_cast<__mmask16>((1u << count) - 1), from));
+        else if constexpr (sizeof(T) == 8)
+            pack.values = reinterpret_cast<Values>(
+                _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(rest.values),
+                                        static_cast<__mmask8>((1u << count) - 1), from));
+        else
+            pack.values = reinterpret_cast<Values>(_mm512_mask_loadu_epi8(
+                reinterpret_cast<__m512i>(rest.values), (uint64_t{1} << count) - 1, from));
+#elif defined(__AVX2__)
+        if constexpr (sizeof(T) >= 4) {
+            const __m256i mask = lanes_below(count);
+            pack.values = reinterpret_cast<Values>(
+                _mm256_blendv_epi8(reinterpret_cast<__m256i>(rest.values),
+                                   reinterpret_cast<__m256i>(load(from, count).values), mask));
+        } else {
+            __builtin_memcpy(&pack.values, from, count * sizeof(T));
+        }
+#else
+        if (count > 0) pack.values = *from;
+#endif
+        return pack;
+    }
     static Pack load(const T* from, int64_t count) {
         Pack pack(T(0));
 #if defined(__AVX512F__)
@@ -187,6 +215,19 @@ Mask<T> load_bytes(const uint8_t* from, int64_t stride, int64_t count) {
     }
 }
 
+// The lanes moved down by `places`; the upper ones are of no meaning.
+template <int places, class T>
+Pack<T> moved_down(Pack<T> pack) {
+    if constexpr (pack_bytes == 0) {
+        return pack;
+    } else {
+        using Index = typename RegisterOf<T, pack_bytes>::Mask;
+        Index index;
+        for (int i = 0; i < Pack<T>::width; ++i)
+            index[i] = static_cast<decltype(+index[0])>((i + places) % Pack<T>::width);
+        return Pack<T>::of(__builtin_shuffle(pack.values, index));
+    }
+}
 template <class T>
 T first(Pack<T> pack) {
     if constexpr (pack_bytes == 0)

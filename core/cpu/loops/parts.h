@@ -9,6 +9,7 @@ void add_binary(Loops& loops) noexcept;
 void add_compare(Loops& loops) noexcept;
 void add_reduce(Loops& loops) noexcept;
 void add_convert(Loops& loops) noexcept;
+void add_random(Loops& loops) noexcept;
 void add_activation(Loops& loops) noexcept;
 void add_exponential_features(Loops& loops) noexcept;
 

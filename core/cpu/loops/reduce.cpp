@@ -1,6 +1,6 @@
 // Sum, maximum and minimum of up to reduction_chunk elements. The order does not depend on the
 // layout, on the instruction set or on threads: element i belongs to lane i mod 16; each block of
-// 1024 elements is summed lane by lane from its start; the blocks' lanes are added pairwise (a
+// 256 elements is summed lane by lane from its start; the blocks' lanes are added pairwise (a
 // balanced tree, error O(log n)), and at the end the upper half of the lanes to the lower half
 // until one is left.
 #include <limits>
@@ -11,8 +11,8 @@
 namespace ralimp::cpu::SIMD_LEVEL {
 namespace {
 
-constexpr int64_t block_size = 1024;
-constexpr int tree_levels = 4;
+constexpr int64_t block_size = 256;
+constexpr int tree_levels = 6;
 static_assert(block_size << (tree_levels - 1) >= reduction_chunk);
 
 template <class T>
@@ -79,56 +79,86 @@ constexpr int packs_per_group = Pack<T>::width >= 16 ? 1 : 16 / Pack<T>::width;
 template <class Op, class T>
 using RowLanes = Lanes<Op, T, packs_per_group<T>>;
 
+// Halves until one lane is left: the upper half of the lanes is added to the lower one.
+template <class Op, int lanes, class T>
+T folded(Pack<T> pack) {
+    if constexpr (lanes == 1)
+        return first(pack);
+    else
+        return folded<Op, lanes / 2>(Op::value(pack, moved_down<lanes / 2>(pack)));
+}
 template <class Op, class T>
-T across(const RowLanes<Op, T>& lanes) {
-    constexpr int width = Pack<T>::width;
-    constexpr int count = packs_per_group<T> * width;
-    T values[count];
-    for (int i = 0; i < packs_per_group<T>; ++i) lanes.packs[i].store(values + i * width);
-    for (int half = count / 2; half > 0; half /= 2)
+T across(RowLanes<Op, T> lanes) {
+    for (int half = packs_per_group<T> / 2; half > 0; half /= 2)
         for (int i = 0; i < half; ++i)
-            values[i] = first(Op::value(Pack<T>(values[i]), Pack<T>(values[i + half])));
-    return values[0];
+            lanes.packs[i] = Op::value(lanes.packs[i], lanes.packs[i + half]);
+    return folded<Op, Pack<T>::width>(lanes.packs[0]);
 }
 
+// Adds `count` <= block_size elements to fresh lanes.
 template <class Op, class T>
 RowLanes<Op, T> row_block(const T* in, int64_t stride, int64_t count) {
-    constexpr int width = Pack<T>::width;
+    constexpr int width = Pack<T>::width, packs = packs_per_group<T>, group = packs * width;
+    const Pack<T> nothing(identity<T>(Op{}));
     auto lanes = RowLanes<Op, T>::start();
-    constexpr int group = packs_per_group<T> * width;
     int64_t i = 0;
-    if (stride == 1)
+    if (stride == 1) {
         for (; i + group <= count; i += group)
-            for (int p = 0; p < packs_per_group<T>; ++p)
+            for (int p = 0; p < packs; ++p)
                 lanes.packs[p] = Op::value(lanes.packs[p], Pack<T>::load(in + i + p * width));
-    for (int p = 0; i < count; i += width, p = (p + 1) % packs_per_group<T>) {
-        const int64_t part = count - i < width ? count - i : width;
+        for (int p = 0; p < packs && i < count; ++p, i += width) {
+            const Pack<T> last = count - i < width ? Pack<T>::load(in + i, count - i, nothing)
+                                                   : Pack<T>::load(in + i);
+            lanes.packs[p] = Op::value(lanes.packs[p], last);
+        }
+        return lanes;
+    }
+    for (int p = 0; i < count; i += width, p = (p + 1) % packs) {
         T values[width];
-        Pack<T>(identity<T>(Op{})).store(values);
-        for (int64_t j = 0; j < part; ++j) values[j] = in[(i + j) * stride];
+        nothing.store(values);
+        for (int64_t j = 0; j < width && i + j < count; ++j) values[j] = in[(i + j) * stride];
         lanes.packs[p] = Op::value(lanes.packs[p], Pack<T>::load(values));
     }
     return lanes;
 }
 
+// Four whole blocks side by side, so that one addition need not wait for another, then their tree.
+template <class Op, class T>
+RowLanes<Op, T> four_row_blocks(const T* in) {
+    constexpr int width = Pack<T>::width, packs = packs_per_group<T>, group = packs * width;
+    RowLanes<Op, T> lanes[4];
+    for (auto& one : lanes) one = RowLanes<Op, T>::start();
+    for (int64_t i = 0; i < block_size; i += group)
+        for (int b = 0; b < 4; ++b)
+            for (int p = 0; p < packs; ++p)
+                lanes[b].packs[p] = Op::value(lanes[b].packs[p],
+                                              Pack<T>::load(in + b * block_size + i + p * width));
+    lanes[0].combine(lanes[1]);
+    lanes[2].combine(lanes[3]);
+    lanes[0].combine(lanes[2]);
+    return lanes[0];
+}
+
+template <class Op, class T>
+T reduce_row(const T* in, int64_t stride, int64_t count) {
+    if (count <= block_size) return across<Op, T>(row_block<Op, T>(in, stride, count));
+    Tree<RowLanes<Op, T>> tree;
+    int64_t i = 0;
+    if (stride == 1)
+        for (; i + 4 * block_size <= count; i += 4 * block_size)
+            tree.add(four_row_blocks<Op, T>(in + i), i / (4 * block_size));
+    for (; i < count; i += block_size) {
+        const int64_t rest = count - i < block_size ? count - i : block_size;
+        tree.add(row_block<Op, T>(in + i * stride, stride, rest), i / block_size);
+    }
+    return across<Op, T>(tree.total());
+}
+
 template <class Op, class T>
 void reduce_columns(Extent extent, T* out, int64_t out_stride, const T* in, Stride stride) {
-    for (int64_t row = 0; row < extent.rows; ++row) {
-        if (extent.columns <= block_size) {
-            *out = across<Op, T>(row_block<Op, T>(in, stride.column, extent.columns));
-        } else {
-            Tree<RowLanes<Op, T>> tree;
-            for (int64_t i = 0; i < extent.columns; i += block_size) {
-                const int64_t rest = extent.columns - i;
-                tree.add(row_block<Op, T>(in + i * stride.column, stride.column,
-                                          rest < block_size ? rest : block_size),
-                         i / block_size);
-            }
-            *out = across<Op, T>(tree.total());
-        }
-        out += out_stride;
-        in += stride.row;
-    }
+    for (int64_t row = 0; row < extent.rows; ++row)
+        out[row * out_stride] =
+            reduce_row<Op, T>(in + row * stride.row, stride.column, extent.columns);
 }
 
 // Down the rows: a pack holds neighbouring columns and each lane is a pack of its own.
