@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -14,43 +13,45 @@
 namespace ralimp::testing {
 namespace {
 
+// The header without comments, in one line.
 std::string header_text() {
     std::ifstream file(std::string(SOURCE_DIR) + "/autograd/operations.h");
-    std::ostringstream text;
-    text << file.rdbuf();
-    return std::regex_replace(text.str(), std::regex("//[^\n]*"), "");
+    std::string text, line;
+    while (std::getline(file, line)) text += line.substr(0, line.find("//")) + " ";
+    return text;
+}
+
+// "const Tensor& a" -> "Tensor"
+std::string type_of_parameter(const std::string& parameter) {
+    std::istringstream words(parameter);
+    std::string word;
+    while (words >> word)
+        if (word != "const") break;
+    while (!word.empty() && word.back() == '&') word.pop_back();
+    return word;
 }
 
 // "const Tensor& a, double b = 0" -> "Tensor, double"
 std::string parameter_types(const std::string& parameters) {
-    std::string result, current;
-    int depth = 0;
-    const auto finish = [&] {
-        current = std::regex_replace(current, std::regex("=.*"), "");
-        current = std::regex_replace(current, std::regex("\\bconst\\b|&"), "");
-        std::smatch match;
-        std::regex_search(current, match, std::regex("^\\s*(\\S+)"));
-        result += (result.empty() ? "" : ", ") + match[1].str();
-        current.clear();
-    };
-    for (char c : parameters) {
-        depth += (c == '<') - (c == '>');
-        if (c == ',' && depth == 0)
-            finish();
-        else
-            current += c == '\n' ? ' ' : c;
-    }
-    finish();
+    std::string result;
+    std::istringstream list(parameters);
+    for (std::string parameter; std::getline(list, parameter, ',');)
+        result += (result.empty() ? "" : ", ") + type_of_parameter(parameter);
     return result;
 }
 
-// name -> its overloads' parameter types
+// name -> its overloads' parameter types. A declaration reads "Tensor name(parameters)".
 std::map<std::string, std::vector<std::string>> declared_operations() {
     const std::string text = header_text();
-    const std::regex declaration("\\bTensors? ([a-z_0-9]+|operator.)\\(([^)]*)\\)");
     std::map<std::string, std::vector<std::string>> result;
-    for (std::sregex_iterator it(text.begin(), text.end(), declaration), end; it != end; ++it)
-        result[(*it)[1]].push_back(parameter_types((*it)[2]));
+    for (const std::string result_type : {" Tensor ", " Tensors "})
+        for (std::size_t at = text.find(result_type); at != std::string::npos;
+             at = text.find(result_type, at + 1)) {
+            const std::size_t name = at + result_type.size(), open = text.find('(', name);
+            const std::size_t close = text.find(')', open);
+            result[text.substr(name, open - name)].push_back(
+                parameter_types(text.substr(open + 1, close - open - 1)));
+        }
     return result;
 }
 
