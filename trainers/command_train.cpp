@@ -111,15 +111,10 @@ RunFolder new_folder(const TrainOptions& options) {
 // The end of a run that came to its end with this very config and whose last checkpoint is there.
 std::optional<Result> end_of_run(const RunFolder& folder, const Checkpoint& checkpoint,
                                  const std::string& config_text) {
-    if (!std::filesystem::exists(folder.result()) || checkpoint.config != config_text)
-        return std::nullopt;
+    if (checkpoint.config != config_text || !folder.finished()) return std::nullopt;
     Result result = read_result(folder.result().string());
-    const ResultValue* stopped_by = find_value(result, "stopped_by");
     const ResultValue* steps = find_value(result, "steps");
-    if (!stopped_by || !steps || *steps != ResultValue(checkpoint.whole_number("step")))
-        return std::nullopt;
-    for (const char* unfinished : {"interrupted", "non-finite loss", "error"})
-        if (*stopped_by == ResultValue(std::string(unfinished))) return std::nullopt;
+    if (!steps || *steps != ResultValue(checkpoint.whole_number("step"))) return std::nullopt;
     return result;
 }
 

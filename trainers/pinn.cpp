@@ -62,7 +62,8 @@ Tensor PinnTask::error_measure(const Tensor& difference) const {
     return mean(config_.loss.kind == LossKind::mse ? square(difference) : abs(difference));
 }
 
-int64_t PinnTask::parts() const { return (config_.points.residual + part_rows_ - 1) / part_rows_; }
+// Of the points that were drawn: a grid may have fewer than were asked for.
+int64_t PinnTask::parts() const { return (residual_points_.size(0) + part_rows_ - 1) / part_rows_; }
 
 Loss PinnTask::loss(int64_t part) const {
     const int64_t rows = residual_points_.size(0), begin = part * part_rows_;

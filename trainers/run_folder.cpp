@@ -26,6 +26,20 @@ void make_folders(const fs::path& path) {
     if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", path.string(), error.message());
 }
 
+// Also true for what a run leaves that was killed before it had written its config.
+bool holds_nothing(const fs::path& path) {
+    std::error_code error;
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        const bool is_subfolder = name == "checkpoints" || name == "pictures";
+        if (is_subfolder ? !fs::is_empty(it->path(), error) || error
+                         : !name.starts_with("config.yaml.partial-"))
+            return false;
+    }
+    if (error) fail_with(ExitCode::io, "{}: cannot be read: {}", path.string(), error.message());
+    return true;
+}
+
 // The number in "name-12", or 0 for another name.
 int64_t number_of(const std::string& file_name, const std::string& name) {
     if (!file_name.starts_with(name + "-")) return 0;
@@ -77,9 +91,7 @@ RunFolder RunFolder::create(const fs::path& path) {
     make_folders(path);
     RunFolder folder(path);
     folder.lock();
-    const bool is_empty = fs::is_empty(path, error);
-    if (error) fail_with(ExitCode::io, "{}: cannot be read: {}", path.string(), error.message());
-    if (!is_empty)
+    if (!holds_nothing(path))
         fail_with(ExitCode::bad_config, "{}: is not empty; choose another folder for the run",
                   path.string());
     folder.make_subfolders();
@@ -106,7 +118,10 @@ bool RunFolder::finished() const {
     if (!fs::exists(result(), error)) return false;
     const Result values = read_result(result().string());
     const ResultValue* stopped_by = find_value(values, "stopped_by");
-    return !stopped_by || *stopped_by != ResultValue(std::string("interrupted"));
+    if (!stopped_by) return false;
+    for (const char* unfinished : {"interrupted", "non-finite loss", "error"})
+        if (*stopped_by == ResultValue(std::string(unfinished))) return false;
+    return true;
 }
 
 void RunFolder::lock() {

@@ -11,7 +11,8 @@ public:
     // parent/name-1, or with the number after the highest that is there; never an existing folder,
     // also when several runs start at once. Error(io) when it cannot be made.
     static RunFolder create_numbered(const std::filesystem::path& parent, const std::string& name);
-    // This very folder, which must be absent or empty: Error(bad_config) when it holds anything.
+    // This very folder, which must be absent or empty: Error(bad_config) when it holds anything but
+    // the empty subfolders of a run that was killed at its start.
     static RunFolder create(const std::filesystem::path& path);
     // A run that exists: Error(bad_input) when there is no config.yaml.
     static RunFolder open(const std::filesystem::path& path);
@@ -30,7 +31,8 @@ public:
 
     // Whether a run stands there: a config.yaml.
     static bool holds_run(const std::filesystem::path& path);
-    // Whether the run came to its end: a result.json whose stopped_by is not "interrupted".
+    // Whether the run came to its end: a result.json whose stopped_by is not "interrupted",
+    // "non-finite loss" or "error".
     bool finished() const;
 
     // Holds the folder for writing until this object goes: Error(io) when another process has it.

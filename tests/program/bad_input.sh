@@ -98,6 +98,16 @@ for file in damaged/checkpoints/*.h5; do echo broken >"$file"; done
 expect_error 3 'none of its 2 checkpoints can be used' "$ralimp" train before/config.yaml \
     --output damaged
 
+# A loss that explodes: its own exit code, the term, the step; the checkpoint before it is kept.
+expect_error 5 '^ralimp: step 2: the loss term initial is inf; .*step-00000001.h5$' "$ralimp" train \
+    "${tiny_pinn[@]}" precision=float32 training.checkpoint_every=1 --output exploded \
+    'training.phases.0.optimizer={kind: sgd, learning_rate: 1e25}'
+expect_text exploded/result.json '"stopped_by": "non-finite loss"'
+expect_text exploded/log.txt '^error: step 2: '
+expect 0 "$ralimp" inspect exploded
+expect_text out.txt 'not finished'
+expect 0 "$ralimp" evaluate exploded
+
 # A limit on the size of files, as a full disk: what was saved before is whole.
 long=("${pinn[@]}" training.phases.0.steps=2000 training.evaluate_every=0)
 limited() { (ulimit -f 40 && PATH=programs exec "$@"); }

@@ -64,6 +64,16 @@ TEST(RunFolder, NeverWritesIntoWhatIsThere) {
     RunFolder::create(folder.path() / "empty");
 }
 
+TEST(RunFolder, TakesWhatARunKilledAtItsStartHasLeft) {
+    const TemporaryFolder folder;
+    const fs::path run = folder.path() / "run";
+    { const RunFolder killed = RunFolder::create(run); }
+    folder.write("run/config.yaml.partial-12-0", "seed");
+    { const RunFolder again = RunFolder::create(run); }
+    folder.write("run/checkpoints/step-00000001.h5", "x");
+    error_of(ExitCode::bad_config, [&] { RunFolder::create(run); });
+}
+
 TEST(RunFolder, OpensOnlyRuns) {
     const TemporaryFolder folder;
     EXPECT_NE(error_of(ExitCode::bad_input, [&] { RunFolder::open(folder.path() / "none"); })
@@ -101,8 +111,10 @@ TEST(RunFolder, FinishedUnlessInterrupted) {
     folder.write("config.yaml", "seed: 1\n");
     const RunFolder run = RunFolder::open(folder.path());
     EXPECT_FALSE(run.finished());
-    write_result(run.result().string(), {{"stopped_by", std::string("interrupted")}});
-    EXPECT_FALSE(run.finished());
+    for (const char* unfinished : {"interrupted", "non-finite loss", "error"}) {
+        write_result(run.result().string(), {{"stopped_by", std::string(unfinished)}});
+        EXPECT_FALSE(run.finished()) << unfinished;
+    }
     write_result(run.result().string(), {{"stopped_by", std::string("max_steps")}});
     EXPECT_TRUE(run.finished());
     folder.write("result.json", "{");

@@ -12,6 +12,7 @@
 #include "tests/trainers/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
+#include "trainers/objective.h"
 #include "trainers/signals.h"
 
 namespace ralimp {
@@ -54,6 +55,20 @@ TEST(Training, SeedsChooseWeightsAndPoints) {
     };
     EXPECT_EQ(points_of(1), points_of(1));
     EXPECT_NE(points_of(1), points_of(2));
+}
+
+// A grid has fewer points than were asked for, here just as many as one part of the loss takes.
+TEST(Training, EveryPartOfTheLossHasPoints) {
+    for (const int points : {1023, 1024, 1030, 1100, 2047, 2048, 2120}) {
+        PinnTask task(std::get<PinnConfig>(read_config_text<RunConfig>(
+            fmt::format("kind: pinn\nnetwork: {{hidden_layers: 2, width: 40}}\n"
+                        "points: {{residual: {}, sampler: grid}}\n",
+                        points))));
+        const NamedValues loss = loss_values(task);
+        ASSERT_EQ(loss.size(), 4u);
+        for (const auto& [name, value] : loss)
+            EXPECT_TRUE(std::isfinite(value) && value > 0) << points << " points: " << name;
+    }
 }
 
 TEST(Training, ALossThatIsNotANumberStopsBeforeTheUpdate) {
