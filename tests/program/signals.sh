@@ -36,8 +36,9 @@ interrupted() {
     expect_text out.txt "^interrupted by SIG$signal at step [0-9]+; the state is saved in "
 }
 
-config=("${tiny_pinn[@]}" training.phases.0.steps=400 training.phases.1.steps=60
-    training.log_every=7 training.checkpoint_every=30 training.evaluate_every=50)
+# Steps of milliseconds, so that a signal finds the run under way on a fast machine too.
+config=("${tiny_pinn[@]:0:1}" network.width=16 network.hidden_layers=3 points.residual=3000
+    'evaluation.grid=[16, 10]' training.phases.0.steps=300 training.phases.1.steps=60 training.log_every=7 training.checkpoint_every=30 training.evaluate_every=50)
 expect 0 quiet train "${config[@]}" --output straight
 
 # While training, twice.
@@ -46,12 +47,12 @@ expect_text cut/result.json '"stopped_by": "interrupted"'
 expect 0 "$ralimp" inspect cut
 expect_text out.txt 'not finished'
 expect 0 "$ralimp" evaluate cut
-interrupted INT cut/metrics.csv '^210,' "${config[@]}" --output cut
+interrupted INT cut/metrics.csv '^140,' "${config[@]}" --output cut
 expect 0 quiet train "${config[@]}" --output cut
 expect_same_state straight cut
 
 # In the first step, which is a long one; then as the message says.
-slow=("${tiny_pinn[@]:0:1}" network.width=32 network.hidden_layers=4 points.residual=20000
+slow=("${tiny_pinn[@]:0:1}" network.width=32 network.hidden_layers=4 points.residual=100000
     'evaluation.grid=[16, 10]' training.phases.0.steps=2 training.phases.1.steps=1)
 interrupted TERM first/log.txt 'trained parameters' "${slow[@]}" --output first
 expect_text out.txt 'interrupted by SIGTERM at step 1;'
@@ -65,7 +66,7 @@ huge=("${tiny_pinn[@]:0:4}" training.phases.0.steps=20 training.phases.1.steps=5
     training.evaluate_every=10 training.log_every=1)
 started=$(date +%s)
 interrupted INT huge/log.txt '^step 9/' "${huge[@]}" 'evaluation.grid=[4096, 2048]' --output huge
-expect_text out.txt 'interrupted by SIGINT at step 10;'
+expect_text out.txt 'interrupted by SIGINT at step (9|10);'
 (($(date +%s) - started < 60)) || complain "an evaluation was not cut short"
 expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge
 expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge-straight

@@ -57,6 +57,18 @@ TEST(Training, SeedsChooseWeightsAndPoints) {
     EXPECT_NE(points_of(1), points_of(2));
 }
 
+TEST(Training, DataGoOnFromPhaseToPhaseAndRestDuringALineSearch) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    std::vector<int64_t> batches;
+    train_in(folder.path() / "run",
+             small_pinn("{steps: 3}, {steps: 3, optimizer: {kind: lbfgs}}, {steps: 2}"),
+             [&](WatchedTask& task) {
+                 task.on_batch = [&](int64_t batch) { batches.push_back(batch); };
+             });
+    EXPECT_EQ(batches, (std::vector<int64_t>{0, 1, 2, 3, 3, 3, 6, 7}));
+}
+
 // A grid has fewer points than were asked for, here just as many as one part of the loss takes.
 TEST(Training, EveryPartOfTheLossHasPoints) {
     for (const int points : {1023, 1024, 1030, 1100, 2047, 2048, 2120}) {

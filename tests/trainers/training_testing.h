@@ -20,6 +20,7 @@ public:
 
     // The number is that of the step in this process: 1 for the first one it makes.
     std::function<void(int64_t)> before_step;
+    std::function<void(int64_t)> on_batch;  // the number that chooses the data of a step
     // The number counts the parts of losses that were computed for steps.
     std::function<void(int64_t, Loss&)> after_loss;
     std::function<void(int64_t)> before_evaluation;
