@@ -14,67 +14,70 @@ struct Run {
     Shape kept, out_strides, in_strides;
 };
 
-// count elements of each result, in chunks; out has a leading axis of chunks with chunk_stride.
+// At most reduction_chunk elements go into each result.
 template <class T>
-void reduce_chunks(Reduction reduction, const Run& run, T* out, int64_t chunk_stride, const T* in) {
-    const int64_t chunks =
-        std::max<int64_t>(1, (run.count + reduction_chunk - 1) / reduction_chunk);
-    const int64_t height = std::min(run.count, reduction_chunk);
+void reduce_chunks(Reduction reduction, const Run& run, T* out, const T* in) {
     const auto kept = joined_layout<2>(run.kept, {&run.out_strides, &run.in_strides});
-    const int64_t outer = kept.elements() / std::max<int64_t>(kept.sizes[kept.dims - 1], 1);
-    const int64_t inner = kept.sizes[kept.dims - 1];
-    const int64_t out_stride = kept.strides[0][kept.dims - 1];
-    const int64_t in_stride = kept.strides[1][kept.dims - 1];
     if (kept.elements() == 0) return;
+    const int last = kept.dims - 1;
+    const int64_t inner = kept.sizes[last], outer = kept.elements() / inner;
+    const int64_t out_stride = kept.strides[0][last], in_stride = kept.strides[1][last];
 
     // Neighbouring elements go into one result, or into neighbouring results.
     const bool along = run.stride == 1 || inner == 1 || in_stride != 1;
     const auto index = static_cast<std::size_t>(reduction);
     const auto loop =
         along ? loops_of<T>().reduce_columns[index] : loops_of<T>().reduce_rows[index];
-    const int64_t slice_size =
-        std::max<int64_t>(along ? 1 : 64, chunk_elements / std::max<int64_t>(height, 1) / 64 * 64);
-    const int64_t slices = (inner + slice_size - 1) / slice_size;
-    const auto task = [&](int64_t number) {
-        const int64_t first = number % slices * slice_size;
-        const int64_t width = std::min(slice_size, inner - first);
-        number /= slices;
-        const int64_t chunk = number % chunks;
-        int64_t block = number / chunks;
-        const int64_t count = std::min(reduction_chunk, run.count - chunk * reduction_chunk);
-        T* to = out + chunk * chunk_stride + first * out_stride;
-        const T* from = in + chunk * reduction_chunk * run.stride + first * in_stride;
-        for (int axis = kept.dims - 2; axis >= 0; --axis) {
-            to += block % kept.sizes[axis] * kept.strides[0][axis];
-            from += block % kept.sizes[axis] * kept.strides[1][axis];
-            block /= kept.sizes[axis];
-        }
-        if (along)
-            loop({width, count}, to, out_stride, from, {in_stride, run.stride});
-        else
-            loop({count, width}, to, out_stride, from, {run.stride, in_stride});
-    };
-    const int64_t tasks = outer * chunks * slices;
-    const int64_t task_elements = std::max<int64_t>(1, std::min(slice_size, inner) * height);
     const bool serial = kept.elements() * run.count <= serial_elements;
-    parallel_for(tasks, serial ? tasks : std::max<int64_t>(1, chunk_elements / task_elements),
-                 [&](int64_t begin, int64_t end) {
-                     for (int64_t number = begin; number < end; ++number) task(number);
-                 });
+    const int64_t height = std::max<int64_t>(run.count, 1);
+    int64_t slice_size = serial ? inner : std::max<int64_t>(1, chunk_elements / height);
+    if (!along) slice_size = (slice_size + 63) / 64 * 64;
+    const int64_t slices = (inner + slice_size - 1) / slice_size;
+    const int64_t task_elements = std::min(slice_size, inner) * height;
+    const int64_t grain =
+        serial ? outer * slices : std::max<int64_t>(1, chunk_elements / task_elements);
+    parallel_for(outer * slices, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end; ++task) {
+            const int64_t first = task % slices * slice_size;
+            const int64_t width = std::min(slice_size, inner - first);
+            T* to = out + first * out_stride;
+            const T* from = in + first * in_stride;
+            int64_t block = task / slices;
+            for (int axis = last - 1; axis >= 0; --axis) {
+                to += block % kept.sizes[axis] * kept.strides[0][axis];
+                from += block % kept.sizes[axis] * kept.strides[1][axis];
+                block /= kept.sizes[axis];
+            }
+            if (along)
+                loop({width, run.count}, to, out_stride, from, {in_stride, run.stride});
+            else
+                loop({run.count, width}, to, out_stride, from, {run.stride, in_stride});
+        }
+    });
 }
 
 template <class T>
 void reduce_run(Reduction reduction, const Run& run, T* out, const T* in) {
-    if (run.count <= reduction_chunk) return reduce_chunks(reduction, run, out, 0, in);
-    const int64_t chunks = (run.count + reduction_chunk - 1) / reduction_chunk;
-    Shape shape = run.kept;
-    shape.insert(0, chunks);
-    const Tensor partial = Tensor::empty(shape, dtype_of<T>());
-    Run first = run;
-    first.out_strides = row_major_strides(run.kept);
-    reduce_chunks(reduction, first, partial.data<T>(), run.kept.elements(), in);
-    Run second{chunks, run.kept.elements(), run.kept, run.out_strides, first.out_strides};
-    reduce_run<T>(reduction, second, out, partial.data<T>());
+    if (run.count <= reduction_chunk) return reduce_chunks(reduction, run, out, in);
+    // Chunks are one more axis that stays; the last one may be smaller.
+    const int64_t whole = run.count / reduction_chunk, rest = run.count % reduction_chunk;
+    const int64_t chunks = whole + (rest > 0), results = run.kept.elements();
+    const Tensor partial = Tensor::empty({chunks * results}, dtype_of<T>());
+    T* const partial_data = partial.data<T>();
+    const Shape packed = row_major_strides(run.kept);
+
+    Run first{reduction_chunk, run.stride, run.kept, packed, run.in_strides};
+    first.kept.insert(0, whole);
+    first.out_strides.insert(0, results);
+    first.in_strides.insert(0, reduction_chunk * run.stride);
+    reduce_chunks(reduction, first, partial_data, in);
+    if (rest > 0) {
+        const Run last{rest, run.stride, run.kept, packed, run.in_strides};
+        reduce_chunks(reduction, last, partial_data + whole * results,
+                      in + whole * reduction_chunk * run.stride);
+    }
+    const Run second{chunks, results, run.kept, run.out_strides, packed};
+    reduce_run<T>(reduction, second, out, partial_data);
 }
 
 }  // namespace

@@ -53,27 +53,43 @@ void cumulative_product(const Tensor& out, const Tensor& in, int axis) {
     });
 }
 
+namespace {
+
+// The extreme values of pieces by the reducing loop, then the place in the first extreme piece. As
+// in a maximum, NaN wins.
+template <class T>
+int64_t first_extreme(bool largest, const T* line, int64_t length, int64_t step) {
+    constexpr int64_t piece_size = 2048;
+    const auto reduction = static_cast<int>(largest ? Reduction::maximum : Reduction::minimum);
+    const auto loop = loops_of<T>().reduce_columns[reduction];
+    int64_t piece = 0;
+    T value{};
+    for (int64_t i = 0; i < length; i += piece_size) {
+        T here;
+        loop({1, std::min(piece_size, length - i)}, &here, 1, line + i * step, {0, step});
+        if (i == 0 || (largest ? here > value : here < value) || here != here) {
+            value = here;
+            piece = i;
+        }
+        if (value != value) break;
+    }
+    const auto is_extreme = [&](T x) { return x == value || x != x; };
+    while (!is_extreme(line[piece * step])) ++piece;
+    return piece;
+}
+
+}  // namespace
+
 void arg_reduce(bool largest, const Tensor& out, const Tensor& in, int axis) {
     if (out.elements() == 0) return;
     const int64_t length = in.shape()[axis], step = in.strides()[axis];
     check(length > 0, "arg_reduce: axis {} of {} is empty and has no largest value", axis,
-          in.shape());
+          to_string(in.shape()));
     dispatch("arg_reduce", in.dtype(), [&]<class T>(T) {
         int64_t* const out_data = out.data<int64_t>();
         const T* const in_data = in.data<T>();
         for_each_line<2>({&out, &in}, axis, length, [&](const int64_t(&offsets)[2]) {
-            const T* from = in_data + offsets[1];
-            int64_t best = 0;
-            T value = *from;
-            // As in a maximum, NaN wins: the first one is the result.
-            for (int64_t i = 1; i < length && value == value; ++i) {
-                const T x = from[i * step];
-                if ((largest ? x > value : x < value) || x != x) {
-                    value = x;
-                    best = i;
-                }
-            }
-            out_data[offsets[0]] = best;
+            out_data[offsets[0]] = first_extreme(largest, in_data + offsets[1], length, step);
         });
     });
 }

@@ -21,7 +21,7 @@ struct Stride {
 
 // A reduction of more elements than this is a reduction of the results of chunks of this size. The
 // order inside a chunk is fixed as well: see loops/reduce.cpp.
-constexpr int64_t reduction_chunk = 8192;
+constexpr int64_t reduction_chunk = 4096;
 
 // Exponential features (core/exponential_features.h) of `points` points, with every derivative
 // channel; channels of p, n and out are `points` rows apart.

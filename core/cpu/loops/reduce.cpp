@@ -12,7 +12,7 @@ namespace ralimp::cpu::SIMD_LEVEL {
 namespace {
 
 constexpr int64_t block_size = 256;
-constexpr int tree_levels = 6;
+constexpr int tree_levels = 5;
 static_assert(block_size << (tree_levels - 1) >= reduction_chunk);
 
 template <class T>
@@ -122,34 +122,52 @@ RowLanes<Op, T> row_block(const T* in, int64_t stride, int64_t count) {
     return lanes;
 }
 
-// Four whole blocks side by side, so that one addition need not wait for another, then their tree.
-template <class Op, class T>
-RowLanes<Op, T> four_row_blocks(const T* in) {
+// Whole blocks side by side, so that one addition need not wait for another.
+template <int blocks, class Op, class T>
+void whole_row_blocks(const T* in, RowLanes<Op, T>* lanes) {
     constexpr int width = Pack<T>::width, packs = packs_per_group<T>, group = packs * width;
-    RowLanes<Op, T> lanes[4];
-    for (auto& one : lanes) one = RowLanes<Op, T>::start();
+    for (int b = 0; b < blocks; ++b) lanes[b] = RowLanes<Op, T>::start();
     for (int64_t i = 0; i < block_size; i += group)
-        for (int b = 0; b < 4; ++b)
+        for (int b = 0; b < blocks; ++b)
             for (int p = 0; p < packs; ++p)
                 lanes[b].packs[p] = Op::value(lanes[b].packs[p],
                                               Pack<T>::load(in + b * block_size + i + p * width));
+}
+
+// The tree of two to four blocks, the last of them perhaps not whole.
+template <class Op, class T>
+RowLanes<Op, T> four_row_blocks(const T* in, int64_t count) {
+    RowLanes<Op, T> lanes[4];
+    const int64_t whole = count / block_size, rest = count % block_size;
+    if (whole == 4)
+        whole_row_blocks<4, Op>(in, lanes);
+    else if (whole == 3)
+        whole_row_blocks<3, Op>(in, lanes);
+    else if (whole == 2)
+        whole_row_blocks<2, Op>(in, lanes);
+    else
+        whole_row_blocks<1, Op>(in, lanes);
+    if (rest > 0) lanes[whole] = row_block<Op, T>(in + whole * block_size, 1, rest);
+    const int64_t blocks = whole + (rest > 0);
     lanes[0].combine(lanes[1]);
-    lanes[2].combine(lanes[3]);
-    lanes[0].combine(lanes[2]);
+    if (blocks == 4) lanes[2].combine(lanes[3]);
+    if (blocks >= 3) lanes[0].combine(lanes[2]);
     return lanes[0];
 }
 
 template <class Op, class T>
 T reduce_row(const T* in, int64_t stride, int64_t count) {
     if (count <= block_size) return across<Op, T>(row_block<Op, T>(in, stride, count));
+    constexpr int64_t four_blocks = 4 * block_size;
+    if (stride == 1 && count <= four_blocks)
+        return across<Op, T>(four_row_blocks<Op, T>(in, count));
+    const int64_t step = stride == 1 ? four_blocks : block_size;
     Tree<RowLanes<Op, T>> tree;
-    int64_t i = 0;
-    if (stride == 1)
-        for (; i + 4 * block_size <= count; i += 4 * block_size)
-            tree.add(four_row_blocks<Op, T>(in + i), i / (4 * block_size));
-    for (; i < count; i += block_size) {
-        const int64_t rest = count - i < block_size ? count - i : block_size;
-        tree.add(row_block<Op, T>(in + i * stride, stride, rest), i / block_size);
+    for (int64_t i = 0; i < count; i += step) {
+        const int64_t size = count - i < step ? count - i : step;
+        tree.add(size <= block_size ? row_block<Op, T>(in + i * stride, stride, size)
+                                    : four_row_blocks<Op, T>(in + i, size),
+                 i / step);
     }
     return across<Op, T>(tree.total());
 }
@@ -161,37 +179,55 @@ void reduce_columns(Extent extent, T* out, int64_t out_stride, const T* in, Stri
             reduce_row<Op, T>(in + row * stride.row, stride.column, extent.columns);
 }
 
-// Down the rows: a pack holds neighbouring columns and each lane is a pack of its own.
+// Down the rows: a pack holds neighbouring columns and each lane is a pack of its own. `load` reads
+// the pack of a row.
+template <class Op, class T, class Load>
+Pack<T> reduce_down(int64_t rows, Load load) {
+    using ColumnLanes = Lanes<Op, T, 16>;
+    const auto block = [&](int64_t row, int64_t end) {
+        auto lanes = ColumnLanes::start();
+        for (; row + 16 <= end; row += 16)
+            for (int lane = 0; lane < 16; ++lane)
+                lanes.packs[lane] = Op::value(lanes.packs[lane], load(row + lane));
+        for (int lane = 0; row + lane < end; ++lane)
+            lanes.packs[lane] = Op::value(lanes.packs[lane], load(row + lane));
+        return lanes;
+    };
+    ColumnLanes total;
+    if (rows <= block_size) {
+        total = block(0, rows);
+    } else {
+        Tree<ColumnLanes> tree;
+        for (int64_t row = 0; row < rows; row += block_size)
+            tree.add(block(row, row + block_size < rows ? row + block_size : rows),
+                     row / block_size);
+        total = tree.total();
+    }
+    for (int half = 8; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i)
+            total.packs[i] = Op::value(total.packs[i], total.packs[i + half]);
+    return total.packs[0];
+}
+
 template <class Op, class T>
 void reduce_rows(Extent extent, T* out, int64_t out_stride, const T* in, Stride stride) {
     constexpr int width = Pack<T>::width;
-    using ColumnLanes = Lanes<Op, T, 16>;
     for (int64_t column = 0; column < extent.columns; column += width) {
         const int64_t part = extent.columns - column < width ? extent.columns - column : width;
         const T* start = in + column * stride.column;
-        Tree<ColumnLanes> tree;
-        int64_t row = 0;
-        do {
-            auto lanes = ColumnLanes::start();
-            const int64_t end = row + block_size < extent.rows ? row + block_size : extent.rows;
-            const int64_t index = row / block_size;
-            if (stride.column == 1 && part == width) {
-                for (; row + 16 <= end; row += 16)
-                    for (int lane = 0; lane < 16; ++lane)
-                        lanes.packs[lane] = Op::value(
-                            lanes.packs[lane], Pack<T>::load(start + (row + lane) * stride.row));
-            }
-            for (; row < end; ++row)
-                lanes.packs[row % 16] =
-                    Op::value(lanes.packs[row % 16],
-                              Pack<T>::gather(start + row * stride.row, stride.column, part));
-            tree.add(lanes, index);
-        } while (row < extent.rows);
-        ColumnLanes total = tree.total();
-        for (int half = 8; half > 0; half /= 2)
-            for (int i = 0; i < half; ++i)
-                total.packs[i] = Op::value(total.packs[i], total.packs[i + half]);
-        total.packs[0].scatter(out + column * out_stride, out_stride, part);
+        Pack<T> result;
+        if (stride.column != 1)
+            result = reduce_down<Op, T>(extent.rows, [=](int64_t row) {
+                return Pack<T>::gather(start + row * stride.row, stride.column, part);
+            });
+        else if (part < width)
+            result = reduce_down<Op, T>(extent.rows, [=](int64_t row) {
+                return Pack<T>::load(start + row * stride.row, part);
+            });
+        else
+            result = reduce_down<Op, T>(
+                extent.rows, [=](int64_t row) { return Pack<T>::load(start + row * stride.row); });
+        result.scatter(out + column * out_stride, out_stride, part);
     }
 }
 
