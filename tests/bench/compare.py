@@ -16,6 +16,9 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--steps", type=int, default=40, help="timed steps of one round")
 parser.add_argument("--threads", type=int, default=os.cpu_count())
+parser.add_argument("--modes", nargs="+", default=["nested", "taylor", "compile"],
+                    choices=["nested", "taylor", "compile"],
+                    help="of PyTorch; compile takes minutes to start")
 parser.add_argument("--json", help="write everything measured to this file")
 options = parser.parse_args()
 
@@ -41,14 +44,13 @@ def processor():
         return platform.processor()
 
 
-cases = [(dtype, mode) for dtype in ("float32", "float64") for mode in ("nested", "taylor", "compile")]
+cases = [(dtype, mode) for dtype in ("float32", "float64") for mode in options.modes]
 rounds = {case: [] for case in cases}
 for number in range(options.rounds):
-    for dtype in ("float32", "float64"):
-        for mode in ("nested", "taylor", "compile"):
-            us = measure([ours, "--precision", dtype])
-            them = measure([sys.executable, peer, "--mode", mode, "--dtype", dtype])
-            rounds[dtype, mode].append((us, them))
+    for dtype, mode in cases:
+        us = measure([ours, "--precision", dtype])
+        them = measure([sys.executable, peer, "--mode", mode, "--dtype", dtype])
+        rounds[dtype, mode].append((us, them))
     print(f"round {number + 1} of {options.rounds} done", file=sys.stderr)
 
 print(f"Burgers step, 2-20x8-1, 10,000 + 100 points, Adam; {options.threads} threads of {processor()}")
