@@ -1,6 +1,7 @@
 // Matrix products by OpenBLAS. A product is cut into tasks by its shape alone and each task is one
 // single-threaded BLAS call, so the bits do not depend on the number of threads.
 #include <cblas.h>
+#include <omp.h>
 
 #include <climits>
 
@@ -35,6 +36,13 @@ Matrix matrix_of(const Tensor& x) {
 }
 
 bool fits_blas(const Matrix& matrix) { return matrix.row_major() || matrix.column_major(); }
+
+// One thread per BLAS call. openblas_set_num_threads, called at start, is enough for builds of
+// OpenBLAS on pthreads; those on OpenMP ask OpenMP in each thread anew.
+void keep_blas_single_threaded() {
+    thread_local const bool done = (omp_set_num_threads(1), true);
+    (void)done;
+}
 
 void multiply(blasint m, blasint n, blasint k, const float* a, const Matrix& a_layout,
               const float* b, const Matrix& b_layout, float* out, blasint out_leading) {
@@ -97,6 +105,7 @@ void multiply_batch(const Layout<3>& batch, T* out, const Matrix& out_layout, co
     if (inner_parts > 1) partial = Tensor::empty({batches, inner_parts, m, n}, dtype_of<T>());
 
     const auto task = [&](int64_t number) {
+        keep_blas_single_threaded();
         const int64_t inner = number % inner_parts * parts.inner;
         const int64_t column = number / inner_parts % column_parts * parts.columns;
         const int64_t row = number / inner_parts / column_parts % row_parts * parts.rows;
