@@ -58,10 +58,6 @@ Tensor PinnTask::calibration_batch() const {
     return concatenate({residual_points_, condition_points_});
 }
 
-Tensor PinnTask::error_measure(const Tensor& difference) const {
-    return mean(config_.loss.kind == LossKind::mse ? square(difference) : abs(difference));
-}
-
 // Of the points that were drawn: a grid may have fewer than were asked for.
 int64_t PinnTask::parts() const { return (residual_points_.size(0) + part_rows_ - 1) / part_rows_; }
 
@@ -71,13 +67,14 @@ Loss PinnTask::loss(int64_t part) const {
     const Jet u = network_->forward(Jet::input(points, problem_->derivatives()));
     // The mean over all points is the sum of the parts' shares of it.
     const double share = static_cast<double>(points.size(0)) / static_cast<double>(rows);
-    const Tensor residual = error_measure(problem_->residual(u, points)) * share;
+    const Tensor residual = mean_error(config_.loss.kind, problem_->residual(u, points)) * share;
     Loss result{residual * config_.loss.residual_weight, {{"residual", residual}}};
     if (part != 0) return result;
     const Tensor difference = network_->forward(condition_points_) - condition_values_;
     int64_t row = 0;
     for (const Condition& condition : conditions_) {
-        const Tensor term = error_measure(slice(difference, 0, row, row + condition.rows));
+        const Tensor term =
+            mean_error(config_.loss.kind, slice(difference, 0, row, row + condition.rows));
         row += condition.rows;
         result.terms.emplace_back(condition.name, term);
         result.total = result.total + term * condition.weight;

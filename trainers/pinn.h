@@ -3,17 +3,12 @@
 #include <array>
 
 #include "layers/network.h"
+#include "trainers/loss_kind.h"
 #include "trainers/pinn_problem.h"
 #include "trainers/task.h"
 #include "trainers/training_config.h"
 
 namespace ralimp {
-
-enum class LossKind { mse, l1 };
-
-constexpr auto enum_names(LossKind) {
-    return std::array{std::pair{LossKind::mse, "mse"}, std::pair{LossKind::l1, "l1"}};
-}
 
 struct PinnLossConfig {
     LossKind kind = LossKind::mse;
@@ -78,7 +73,6 @@ private:
     Tensor predict(const Tensor& points) const;
     // The exact solution at the evaluation points, computed once: [rows] float64.
     const Tensor& exact_solution(const Tensor& points);
-    Tensor error_measure(const Tensor& difference) const;
 
     PinnConfig config_;
     std::unique_ptr<PinnProblem> problem_;

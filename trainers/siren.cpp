@@ -97,9 +97,9 @@ Loss SirenTask::loss(int64_t part) const {
     const Tensor difference = network_->forward(slice(batch_coordinates_, 0, begin, end)) -
                               slice(batch_targets_, 0, begin, end);
     // The mean over all pixels is the sum of the parts' shares of it.
-    const Tensor mse =
-        mean(square(difference)) * (static_cast<double>(end - begin) / static_cast<double>(rows));
-    return {mse, {{"mse", mse}}};
+    const double share = static_cast<double>(end - begin) / static_cast<double>(rows);
+    const Tensor error = mean_error(config_.loss.kind, difference) * share;
+    return {error, {{enum_name(config_.loss.kind), error}}};
 }
 
 Tensor SirenTask::reconstruct() const {

@@ -5,6 +5,7 @@
 
 #include "data/image.h"
 #include "layers/network.h"
+#include "trainers/loss_kind.h"
 #include "trainers/task.h"
 #include "trainers/training_config.h"
 
@@ -25,6 +26,15 @@ struct SirenDataConfig {
     }
 };
 
+struct SirenLossConfig {
+    LossKind kind = LossKind::mse;
+
+    static void describe(auto& config, auto& field) {
+        field("kind", config.kind,
+              "mean of squares or of absolute values, over pixels in [-1, 1] and channels");
+    }
+};
+
 struct SirenConfig {
     RunSettings run;
     SirenDataConfig data;
@@ -36,12 +46,14 @@ struct SirenConfig {
                           .initialization = Initialization::siren,
                           .hidden = {},
                           .scale_inputs = false};
+    SirenLossConfig loss;
 
     static constexpr const char* kind = "siren";
     static void describe(auto& config, auto& field) {
         RunSettings::describe(config.run, field);
         field("data", config.data, "the image");
         field("network", config.network, "the network");
+        field("loss", config.loss, "the loss");
     }
 };
 
@@ -55,6 +67,7 @@ public:
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
     int64_t parts() const override;
+    // One term, named after the kind of loss.
     Loss loss(int64_t part) const override;
     NamedValues evaluate() override;
     std::vector<std::string> metric_names() const override { return {"psnr", "max_error"}; }

@@ -1,0 +1,20 @@
+// How a loss measures differences: the same choice for every task.
+#pragma once
+#include <array>
+#include <utility>
+
+#include "core/tensor.h"
+
+namespace ralimp {
+
+enum class LossKind { mse, l1 };
+
+constexpr auto enum_names(LossKind) {
+    return std::array{std::pair{LossKind::mse, "mse"}, std::pair{LossKind::l1, "l1"}};
+}
+
+// The mean over all elements of their squares or of their absolute values: a scalar of shape [],
+// differentiable.
+Tensor mean_error(LossKind kind, const Tensor& difference);
+
+}  // namespace ralimp
