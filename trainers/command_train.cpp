@@ -9,6 +9,7 @@
 #include "layers/mlp.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
+#include "trainers/config_differences.h"
 #include "trainers/objective.h"
 #include "trainers/report.h"
 #include "trainers/result.h"
@@ -82,24 +83,6 @@ Start open_start(const std::filesystem::path& path, Log& log) {
     auto found = newest_of(RunFolder::open(path), log);
     if (!found) fail_with(ExitCode::bad_input, "{}: the run has no checkpoint", path.string());
     return std::move(*found);
-}
-
-// Keys whose values differ from those of the run that the checkpoint comes from.
-void warn_of_changes(const std::string& before, const std::string& now, Log& log) {
-    const auto lines = [](const std::string& text) {
-        std::vector<std::string> result;
-        for (std::size_t begin = 0; begin < text.size();) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            result.push_back(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
-        return result;
-    };
-    const std::vector<std::string> old_lines = lines(before);
-    for (const std::string& line : lines(now))
-        if (std::find(old_lines.begin(), old_lines.end(), line) == old_lines.end())
-            log.warning("the config differs from that of the checkpoint: {}",
-                        line.substr(line.find_first_not_of(' ')));
 }
 
 RunFolder new_folder(const TrainOptions& options) {
@@ -207,7 +190,8 @@ ExitCode train(const TrainOptions& options) {
     log.line("{}: {}; {} trained parameters, {} deployed", task->kind(),
              task->model().description(), count.trained, count.deployed);
     if (start) {
-        warn_of_changes(start->checkpoint.config, text, log);
+        for (const std::string& difference : config_differences(start->checkpoint.config, text))
+            log.warning("the config differs from that of the checkpoint: {}", difference);
         log.line("goes on from step {} of {}", training.step(), start->name);
     }
     const TrainingResult result = run_and_report(training, *folder, config, *task);

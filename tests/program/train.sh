@@ -52,7 +52,10 @@ expect_text out.txt '^nothing to do: the run in pinn ended at step 18 \(complete
 diff -r before pinn || complain "a run at its end was changed"
 expect 0 "$ralimp" train pinn/config.yaml training.phases.1.steps=9 --output pinn
 expect_text out.txt 'goes on from step 18'
-expect_text out.txt 'warning: the config differs .* steps: 9'
+expect_text out.txt \
+    '^warning: the config differs from that of the checkpoint: training.phases\[1\].steps = 9, was 6$'
+[[ $(grep -c '^warning: the config differs' out.txt) == 1 ]] ||
+    complain "the changes of the config: $(grep warning out.txt)"
 expect_text pinn/result.json '"steps": 21,'
 
 # Without --output: runs/NAME-1, -2.
