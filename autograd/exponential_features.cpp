@@ -1,5 +1,7 @@
 #include "autograd/exponential_features.h"
 
+#include <limits>
+
 #include "autograd/operations.h"
 #include "core/kernels.h"
 
@@ -21,6 +23,13 @@ Tensor feature_projections(const Tensor& blocks) {
     for (std::size_t b = 0; b < values.size(); b += 3)
         for (int32_t i = 0; i < values[b + 2]; ++i) projections.push_back(values[b + 1] + i);
     return Tensor::from(projections, {static_cast<int64_t>(projections.size())});
+}
+
+void check_limit(const char* operation, const ExponentLimit& limit) {
+    check(limit.value > 0, "{}: the exponent's limit {} must be positive", operation, limit.value);
+    check(!limit.counts.defined() ||
+              (limit.counts.dtype() == DType::int64 && limit.counts.shape() == Shape{2}),
+          "{}: the counts of clamped exponents must be int64 [2]", operation);
 }
 
 // Inputs: projections, blocks, table and, if there are any, norms.
@@ -70,12 +79,14 @@ Tensor feature_blocks(const std::vector<FeatureBlock>& blocks, int64_t features,
 }
 
 Jet exponential_features(const Jet& projections, const Jet* norms, const Tensor& blocks,
-                         const Tensor& table, bool oscillating) {
+                         const Tensor& table, bool oscillating, const ExponentLimit& limit) {
+    check_limit("exponential_features", limit);
     const Tensor& p = projections.channels();
     check(table.dims() == 2 && table.size(0) == feature_table::rows && table.dtype() == p.dtype(),
           "exponential_features: the table {} {} must be [{}, features] {}", name_of(table.dtype()),
           table.shape(), int(feature_table::rows), name_of(p.dtype()));
-    FeatureProgram program{projections.plan().composition(Activation::exp, 1), oscillating};
+    const FeatureProgram program{projections.plan().composition(Activation::exp, 1), oscillating,
+                                 limit.value};
     Tensors inputs{p, blocks, table};
     Tensor n;
     if (norms) {
@@ -88,9 +99,18 @@ Jet exponential_features(const Jet& projections, const Jet* norms, const Tensor&
     }
     const Tensor out = Tensor::empty({p.size(0), p.size(1), table.size(1)}, p.dtype(), p.device());
     kernels(p.device())
-        .features_forward(program, out, p.contiguous(), n, blocks, table.contiguous());
+        .features_forward(program, out, p.contiguous(), n, blocks, table.contiguous(),
+                          limit.counts);
     return Jet(record("exponential_features", out, inputs, Keep::inputs, program, vjp),
                projections.shared_plan());
+}
+
+Tensor clamp_exponent(const Tensor& exponent, const ExponentLimit& limit) {
+    check_limit("clamp_exponent", limit);
+    if (limit.counts.defined())
+        kernels(exponent.device())
+            .count_above(limit.counts, exponent.detach().contiguous(), limit.value);
+    return clamp(exponent, -std::numeric_limits<double>::infinity(), limit.value);
 }
 
 Tensor exponential_features_reference(const FeatureProgram& program, const Tensor& projections,
@@ -103,6 +123,11 @@ Tensor exponential_features_reference(const FeatureProgram& program, const Tenso
         z.re = z.re + norms * row(feature_table::norm_growth);
         z.im = z.im + norms * row(feature_table::norm_rotation);
     }
+    // Beyond the limit the value is the limit and every derivative is 0.
+    const Tensor limit = Tensor::scalar(program.exponent_limit, p.dtype(), p.device());
+    Tensor at_limit = Tensor::zeros({p.size(0), 1, 1}, p.dtype(), p.device());
+    slice(at_limit, 0, 0, 1).fill(program.exponent_limit);
+    z.re = where(greater(slice(z.re, 0, 0, 1), limit), at_limit, z.re);
     const auto channel = [&](int c) { return Complex{select(z.re, 0, c), select(z.im, 0, c)}; };
     const Complex value = channel(0);
     const Tensor e = exp(value.re);

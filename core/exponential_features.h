@@ -3,7 +3,8 @@
 //   norm_rotation) n
 //           = e^(Re z) (cosine cos(Im z) + sine sin(Im z)) + shift
 // where p is a projection of the point and n its squared norm. Positive features, trigonometric
-// features and Gaussian complex features are all of this form.
+// features and Gaussian complex features are all of this form. Re z is clamped from above, exactly:
+// where it is beyond the limit its derivatives of every order are 0, while Im z still moves.
 #pragma once
 #include <cstdint>
 
@@ -15,6 +16,11 @@ namespace ralimp {
 namespace feature_table {
 enum Row { growth, norm_growth, rotation, norm_rotation, cosine, sine, shift, rows };
 }
+
+// e^20 is 4.9e8. A product of two such factors, one of the input and one of the weight side, has a
+// square below 1e35, and so has the fourth power of one: squared errors of a layer's output, their
+// gradients and, of free weights, the squares that Adam keeps stay finite in float32 (3.4e38).
+constexpr double default_exponent_limit = 20;
 
 // A run of neighbouring features that read neighbouring projections.
 struct FeatureBlock {
@@ -30,6 +36,7 @@ struct FeatureProgram {
     ActivationProgram composition;
     // False promises that rotation, norm_rotation and sine are 0: no sine or cosine is computed.
     bool oscillating = true;
+    double exponent_limit = default_exponent_limit;  // of Re z, positive
 };
 
 }  // namespace ralimp

@@ -72,12 +72,17 @@ struct Kernels {
                                 const Tensor& in, const Tensor& out, const Tensor& out_gradient);
 
     // Exponential features; shapes as in autograd/exponential_features.h, all contiguous, n may be
-    // undefined.
+    // undefined. The forward pass adds to clamps, int64 [2] or undefined: how many exponents were
+    // clamped, and how many there were. Several threads may add to the same counts at a time.
     void (*features_forward)(const FeatureProgram& program, const Tensor& out, const Tensor& p,
-                             const Tensor& n, const Tensor& blocks, const Tensor& table);
+                             const Tensor& n, const Tensor& blocks, const Tensor& table,
+                             const Tensor& clamps);
     void (*features_backward)(const FeatureProgram& program,
                               const FeatureGradientTensors& gradients, const Tensor& p,
                               const Tensor& n, const Tensor& blocks, const Tensor& table);
+    // Adds to the same counts how many values of x (contiguous) are above the limit, and how many
+    // there are.
+    void (*count_above)(const Tensor& counts, const Tensor& x, double limit);
 
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);

@@ -1,6 +1,5 @@
 #include "layers/feature_slots.h"
 
-#include "autograd/exponential_features.h"
 #include "autograd/operations.h"
 
 namespace ralimp {
@@ -144,14 +143,14 @@ Tensor FeatureSlots::input_table(const Tensor& frequencies,
 
 Tensor FeatureSlots::weight_side(const Tensor& frequencies, const Atoms::Amplitudes& amplitudes,
                                  const Tensor& projections, const Tensor& norms,
-                                 const Tensor& shift) const {
+                                 const Tensor& shift, const ExponentLimit& limit) const {
     const Tensor s = index_select(frequencies, 0, wave_);
     const Tensor root = sqrt(s);
     const Tensor p = index_select(projections, 1, row_);  // [out, F]
     const Tensor stretch = p * (constant(weight_growth) * root);
     const Tensor level = norms * (constant(weight_norm_growth) * s);
-    Tensor size = exp(level + stretch);
-    if (mirrored_) size = size + constant(mirror) * exp(level - stretch);
+    Tensor size = exp(clamp_exponent(level + stretch, limit));
+    if (mirrored_) size = size + constant(mirror) * exp(clamp_exponent(level - stretch, limit));
     const Tensor phase = p * (constant(weight_rotation) * root) +
                          norms * (constant(weight_norm_rotation) * s) + shift * s;
     const Tensor c = index_select(amplitudes.cosine, 0, wave_);

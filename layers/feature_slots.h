@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "core/exponential_features.h"
+#include "autograd/exponential_features.h"
 #include "layers/atoms.h"
 
 namespace ralimp {
@@ -26,9 +26,11 @@ public:
 
     // The weight side [out, F] for projections g·w [out, rows], squared norms |w|² [out, 1] and a
     // shift of the pre-activation b [out, 1]: it turns every phase by s b, which is exact and adds
-    // no variance. Features times these sum to Σ C cos(s (t + b)) + S sin(s (t + b)) on average.
+    // no variance. Features times these sum to Σ C cos(s (t + b)) + S sin(s (t + b)) on average,
+    // as far as no exponent is beyond the limit.
     Tensor weight_side(const Tensor& frequencies, const Atoms::Amplitudes& amplitudes,
-                       const Tensor& projections, const Tensor& norms, const Tensor& shift) const;
+                       const Tensor& projections, const Tensor& norms, const Tensor& shift,
+                       const ExponentLimit& limit) const;
 
 private:
     // A constant for each feature.

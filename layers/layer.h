@@ -23,6 +23,10 @@ inline std::string join(const std::string& prefix, const std::string& name) {
     return prefix.empty() ? name : prefix + "." + name;
 }
 
+// Called with the dotted name of a layer that clamps exponents and its counts since they were last
+// set to 0, int64 [2]: how many it clamped in forward passes, and how many there were.
+using ClampVisitor = std::function<void(const std::string&, const Tensor&)>;
+
 // Numbers to store for one layer or network.
 struct ParameterCount {
     int64_t trained = 0;      // moved by the optimizer
@@ -54,6 +58,9 @@ public:
     // Data-dependent start: called once before training with a calibration batch [rows, inputs] of
     // what the layer will see. Returns what the next layer will see.
     virtual Tensor initialize_from_data(const Tensor& x);
+
+    // Visits the layers that clamp exponents to keep them finite.
+    virtual void visit_clamps(const std::string&, const ClampVisitor&) const {}
 
     virtual ParameterCount count() const = 0;
     // One line for --check and the log, such as "dense 20 -> 20, tanh".

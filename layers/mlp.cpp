@@ -16,9 +16,20 @@ Jet Mlp::forward(const Jet& x) const {
     return y;
 }
 
+namespace {
+std::string layer_name(const std::string& prefix, std::size_t index) {
+    return join(prefix, "layer_" + std::to_string(index));
+}
+}  // namespace
+
 void Mlp::visit(const std::string& prefix, const ParameterVisitor& visitor) {
     for (std::size_t i = 0; i < layers_.size(); ++i)
-        layers_[i]->visit(join(prefix, "layer_" + std::to_string(i)), visitor);
+        layers_[i]->visit(layer_name(prefix, i), visitor);
+}
+
+void Mlp::visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const {
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+        layers_[i]->visit_clamps(layer_name(prefix, i), visitor);
 }
 
 Tensor Mlp::initialize_from_data(const Tensor& x) {

@@ -18,6 +18,7 @@ public:
     int64_t outputs() const override { return layers_.back()->outputs(); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
     Tensor initialize_from_data(const Tensor& x) override;
+    void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override;
     ParameterCount count() const override;
     std::string description() const override;
 

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "autograd/exponential_features.h"
 #include "autograd/operations.h"
 
 namespace ralimp {
@@ -39,7 +38,8 @@ Ralimp::Ralimp(int64_t inputs, int64_t outputs, const RalimpConfig& config,
       atoms_(make_atoms(config, start)),
       slots_(config, atoms_.waves(), start.dtype),
       polynomial_rows_(polynomial_row_count(config)),
-      polynomial_features_(config.features * std::max<int64_t>(config.degree, 0)) {
+      polynomial_features_(config.features * std::max<int64_t>(config.degree, 0)),
+      clamps_(Tensor::zeros({2}, DType::int64)) {
     const bool free = config.psi == PsiMode::free;
     rows_ = draw_rows(start.start.key.seed);
     input_scale_ = Tensor::ones({inputs}, start.dtype);
@@ -112,7 +112,7 @@ Jet Ralimp::features(const Jet& x) const {
         }
         if (config_.norm == FeatureNorm::none) {
             parts.push_back(exponential_features(projections, nullptr, slots_.blocks(), table,
-                                                 slots_.oscillating()));
+                                                 slots_.oscillating(), limit()));
         } else {
             const Jet norms =
                 config_.norm == FeatureNorm::exact
@@ -120,7 +120,7 @@ Jet Ralimp::features(const Jet& x) const {
                     : sum_features(square(slice_features(projections, 0, slots_.rows()))) *
                           (1.0 / static_cast<double>(slots_.rows()));
             parts.push_back(exponential_features(projections, &norms, slots_.blocks(), table,
-                                                 slots_.oscillating()));
+                                                 slots_.oscillating(), limit()));
         }
     }
     if (polynomial_features_ > 0) {
@@ -206,7 +206,7 @@ Ralimp::WeightSide Ralimp::weight_side() const {
     if (slots_.features() > 0) {
         const Tensor frequencies = atoms_.frequencies();
         parts.push_back(slots_.weight_side(frequencies, atoms_.amplitudes(frequencies), projections,
-                                           sum(square(scaled), {1}, true), shift));
+                                           sum(square(scaled), {1}, true), shift, limit()));
     }
     const Tensor polynomial = polynomial_psi(projections, shift, constant);
     if (polynomial.defined()) parts.push_back(polynomial);
@@ -255,6 +255,10 @@ void Ralimp::visit(const std::string& prefix, const ParameterVisitor& visitor) {
                                  {"feature_mean", &feature_mean_},
                                  {"feature_inverse", &feature_inverse_}})
         one(name, *tensor, {.trained = false});
+}
+
+void Ralimp::visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const {
+    if (slots_.features() > 0) visitor(prefix, clamps_);
 }
 
 ParameterCount Ralimp::count() const {

@@ -18,6 +18,8 @@ public:
     // Chooses the scales from the batch; in free mode standardizes every feature and starts Ψ by
     // ridge least squares against the dense layer f(scale (W x + b)) with its usual start.
     Tensor initialize_from_data(const Tensor& x) override;
+    // Both sides of the features, the input's and in the weights mode that of W.
+    void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override;
     // Deployed: projection rows with their biases, Ψ with its bias, and 4 numbers for each atom;
     // scales and standardization fold into them. Regenerated: fixed rows count as their seed.
     ParameterCount count() const override;
@@ -51,6 +53,7 @@ private:
     Tensor polynomial_psi(const Tensor& projections, const Tensor& shift, Tensor& constant) const;
     Tensor draw_rows(uint64_t seed) const;
     Tensor shift_of_bias() const;
+    ExponentLimit limit() const { return {config_.exponent_limit, clamps_}; }
     void choose_scales(const Tensor& x);
     void start_free(const Tensor& x);
 
@@ -69,6 +72,7 @@ private:
     Tensor weight_scale_;     // [in]: 1 / (κ τ); weights mode only
     Tensor feature_mean_;     // [F], free mode: of the raw features on the calibration batch
     Tensor feature_inverse_;  // [F], free mode: 1 / their standard deviation
+    Tensor clamps_;           // int64 [2]: exponents clamped, exponents
     double tau_ = 1, exponent_ = 0;
 };
 

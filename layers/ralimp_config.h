@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/exponential_features.h"
 #include "layers/random_features.h"
 
 namespace ralimp {
@@ -67,6 +68,7 @@ struct RalimpConfig {
     bool orthogonal = true;
     FeatureNorm norm = FeatureNorm::exact;
     PsiMode psi = PsiMode::free;
+    double exponent_limit = default_exponent_limit;
 
     // weights mode
     Balance balance = Balance::scalar;
@@ -102,6 +104,10 @@ struct RalimpConfig {
         field("orthogonal", config.orthogonal, "orthogonal projection rows");
         field("norm", config.norm, "where |x|^2 comes from");
         field("psi", config.psi, "whether the weights or psi itself is the parameter");
+        field("exponent_limit", config.exponent_limit,
+              "the features' exponents are clamped to it and the clamps counted; at 20 float32 "
+              "holds the squares of what the features multiply to",
+              more_than(0).at_most(default_exponent_limit));
         field("balance", config.balance, "rescaling of x against w, of psi: weights");
         field("scale", config.scale, "division of x and w by tau, of psi: weights");
         field("start_rms", config.start_rms,

@@ -87,6 +87,12 @@ void Ralimp::start_free(const Tensor& x) {
     const Tensor moves = greater(deviation, 1e-6 * (abs(feature_mean_) + 1e-30));
     const Tensor one = Tensor::scalar(1, start_.dtype);
     feature_inverse_.copy_from(where(moves, reciprocal(where(moves, deviation, one)), one));
+    // What is nearly 0 on the whole batch is not enlarged so far that the limit of its exponent
+    // would no longer keep it finite.
+    if (slots_.features() > 0) {
+        const Tensor rational = slice(feature_inverse_, 0, 0, slots_.features());
+        rational.copy_from(clamp(rational, 0, std::exp(default_exponent_limit)));
+    }
 
     const Tensor weight = start_weight(outputs_, inputs_, start_.dtype, start_.start);
     const Tensor bias = start_bias(outputs_, inputs_, start_.dtype, start_.start);

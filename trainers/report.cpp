@@ -61,6 +61,7 @@ void write_training_result(const RunFolder& folder, const RunConfig& config, Tas
     values.emplace_back("steps", result.steps);
     values.emplace_back("seconds", result.seconds);
     values.emplace_back("steps_per_second", result.steps_per_second);
+    values.emplace_back("clamped_exponents", result.clamped_exponents);
     values.emplace_back("peak_memory_bytes", peak_memory_bytes());
     values.emplace_back("seed", settings_of(config).seed);
     values.emplace_back("version", std::string(RALIMP_VERSION));

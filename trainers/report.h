@@ -9,8 +9,8 @@ namespace ralimp {
 // A picture of a metrics.csv: the loss and its terms, and the first figure of the evaluations.
 void draw_loss_curves(const std::filesystem::path& metrics, const std::filesystem::path& picture);
 
-// result.json: the task's figures, parameters, steps, speed, memory, seed, version and how it
-// ended.
+// result.json: the task's figures, parameters, steps, speed, clamped exponents, memory, seed,
+// version and how it ended.
 void write_training_result(const RunFolder& folder, const RunConfig& config, Task& task,
                            const TrainingResult& result);
 

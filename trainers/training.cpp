@@ -128,10 +128,14 @@ void Training::run_phase() {
 void Training::make_step() {
     task_.set_batch(is_line_search(phase().optimizer) ? phase_start_ : step_);
     const double rate = learning_rate(phase(), phase_step_);
+    forget_clamps();
     const StepResult result =
         optimizer_->step(parameters_.values(), rate, [&] { return evaluate_loss(); });
-    if (result.stop == StopReason::non_finite)
+    count_clamps();
+    if (result.stop == StopReason::non_finite) {
+        warn_of_clamps();
         throw Error(non_finite_message(result), ExitCode::non_finite);
+    }
     row_.learning_rate = rate;
     row_.gradient_norm = result.gradient_norm;
     // A line search may have looked at another point last, or at none.
@@ -145,6 +149,35 @@ void Training::make_step() {
         stop_reason_ = std::string(name_of(result.stop));
         log_.line("{} stopped at step {}: {}", optimizer_->name(), step_, result.message);
     }
+}
+
+// Of an evaluation or a picture: only the losses of steps are counted, so that the counts do not
+// depend on how often a run is looked at.
+void Training::forget_clamps() {
+    task_.model().visit_clamps("",
+                               [](const std::string&, const Tensor& counts) { counts.fill(0); });
+}
+
+void Training::count_clamps() {
+    task_.model().visit_clamps("", [&](const std::string& layer, const Tensor& counts) {
+        const std::vector<int64_t> values = counts.to_vector<int64_t>();
+        clamps_[layer].clamped += values[0];
+        clamps_[layer].all += values[1];
+        clamped_exponents_ += values[0];
+    });
+}
+
+void Training::warn_of_clamps() {
+    std::string text;
+    for (const auto& [layer, count] : clamps_)
+        if (count.clamped > 0)
+            text += fmt::format("{} {} {} of {} ({} %)", text.empty() ? "" : ",", layer,
+                                count.clamped, count.all,
+                                format_number(100 * static_cast<double>(count.clamped) /
+                                              static_cast<double>(count.all)));
+    if (!text.empty())
+        log_.warning("exponents beyond exponent_limit, clamped since the last report:{}", text);
+    clamps_.clear();
 }
 
 // Everything that follows a step. May be called again: what is done already is left out.
@@ -164,6 +197,7 @@ void Training::finish_step(Pace& pace) {
                    pace.steps_per_second(),
                    pace.seconds_left()},
                   said);
+    if (said) warn_of_clamps();
     if (said || evaluated_step_ == step_) record_step();
     if (due(training.checkpoint_every)) save();
     if (due(training.picture_every)) draw();
@@ -235,6 +269,7 @@ TrainingResult Training::result_so_far(const std::string& stopped_by, ExitCode c
     result.stopped_by = stopped_by;
     result.code = code;
     result.metrics = metrics_;
+    result.clamped_exponents = clamped_exponents_;
     result.steps = step_;
     const double seconds = Pace::steady_seconds() - start_;
     result.seconds = earlier_seconds_ + seconds;

@@ -1,5 +1,6 @@
 // The one training loop: phases of steps, checkpoints, evaluations and pictures of any task.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct TrainingResult {
     int64_t steps = 0;
     double seconds = 0;  // of training, earlier parts of a resumed run included
     double steps_per_second = 0;
+    int64_t clamped_exponents = 0;  // of all layers in all steps
 };
 
 class Training {
@@ -59,6 +61,11 @@ private:
         double gradient_norm = 0;
     };
 
+    // How many of a layer's exponents were clamped.
+    struct Clamps {
+        int64_t clamped = 0, all = 0;
+    };
+
     const PhaseConfig& phase() const { return settings_.training.phases[phase_]; }
     void start_phase();
     void open_metrics();
@@ -67,6 +74,9 @@ private:
     void make_step();
     void finish_step(Pace& pace);
     Evaluation evaluate_loss();
+    void forget_clamps();
+    void count_clamps();
+    void warn_of_clamps();
     void record_step();
     void evaluate();
     void draw();
@@ -74,6 +84,7 @@ private:
 
     Checkpoint checkpoint() const;
     void restore_row(const Checkpoint& checkpoint);
+    void restore_clamps(const Checkpoint& checkpoint);
     void save();
     void try_to_save();
 
@@ -95,6 +106,8 @@ private:
 
     Row row_;  // of the last step
     NamedValues metrics_;
+    std::map<std::string, Clamps> clamps_;  // by layer, of the steps since the last warning was due
+    int64_t clamped_exponents_ = 0;         // of all steps
     // The last steps that were evaluated, and so on: what was done is not done again, also after a
     // resume.
     int64_t evaluated_step_ = -1, logged_step_ = -1, saved_step_ = -1, drawn_step_ = -1;

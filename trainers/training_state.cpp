@@ -37,6 +37,12 @@ Checkpoint Training::checkpoint() const {
     result.values["gradient_norm"] = row_.gradient_norm;
     add_values(result, "loss.", row_.loss);
     add_values(result, "metric.", metrics_);
+    // Only what is not 0.
+    if (clamped_exponents_ > 0) result.values["clamped_exponents"] = clamped_exponents_;
+    for (const auto& [layer, count] : clamps_) {
+        if (count.clamped > 0) result.values["clamped." + layer] = count.clamped;
+        if (count.all > 0) result.values["exponents." + layer] = count.all;
+    }
     result.config = config_text_;
     return result;
 }
@@ -61,6 +67,19 @@ void Training::restore_row(const Checkpoint& checkpoint) {
     if (evaluated_step_ < 0) return;
     for (const std::string& name : task_.metric_names())
         metrics_.emplace_back(name, checkpoint.number("metric." + name));
+}
+
+void Training::restore_clamps(const Checkpoint& checkpoint) {
+    const auto read = [&](const std::string& prefix, const auto& take) {
+        for (auto it = checkpoint.values.lower_bound(prefix);
+             it != checkpoint.values.end() && it->first.starts_with(prefix); ++it)
+            take(it->first.substr(prefix.size()), checkpoint.whole_number(it->first));
+    };
+    clamped_exponents_ = 0;
+    clamps_.clear();
+    read("clamped_exponents", [&](const std::string&, int64_t n) { clamped_exponents_ = n; });
+    read("clamped.", [&](const std::string& layer, int64_t n) { clamps_[layer].clamped = n; });
+    read("exponents.", [&](const std::string& layer, int64_t n) { clamps_[layer].all = n; });
 }
 
 void Training::restore(const Checkpoint& checkpoint) {
@@ -89,6 +108,7 @@ void Training::restore(const Checkpoint& checkpoint) {
         state.scalars.emplace_back(name, checkpoint.number("optimizer." + name));
     optimizer_->load(state);
     restore_row(checkpoint);
+    restore_clamps(checkpoint);
     earlier_seconds_ = checkpoint.number("seconds");
     if (const double best = checkpoint.number("best_metric"); !std::isnan(best)) best_ = best;
     best_step_ = checkpoint.whole_number("best_step");

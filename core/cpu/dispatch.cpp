@@ -117,6 +117,7 @@ Kernels make_kernels() {
     table.activation_backward = Counted<activation_backward>::run;
     table.features_forward = Counted<features_forward>::run;
     table.features_backward = Counted<features_backward>::run;
+    table.count_above = Counted<count_above>::run;
     table.random_uniform = Counted<random_uniform>::run;
     table.random_normal = Counted<random_normal>::run;
     table.flat = flat_kernels;

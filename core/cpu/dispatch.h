@@ -55,9 +55,11 @@ void activation_forward(const ActivationProgram& program, const Tensor& out, con
 void activation_backward(const ActivationProgram& program, const Tensor& in_gradient,
                          const Tensor& in, const Tensor& out, const Tensor& out_gradient);
 void features_forward(const FeatureProgram& program, const Tensor& out, const Tensor& p,
-                      const Tensor& n, const Tensor& blocks, const Tensor& table);
+                      const Tensor& n, const Tensor& blocks, const Tensor& table,
+                      const Tensor& clamps);
 void features_backward(const FeatureProgram& program, const FeatureGradientTensors& gradients,
                        const Tensor& p, const Tensor& n, const Tensor& blocks, const Tensor& table);
+void count_above(const Tensor& counts, const Tensor& x, double limit);
 void random_uniform(const Tensor& out, const RandomKey& key, uint64_t first);
 void random_normal(const Tensor& out, const RandomKey& key, uint64_t first);
 

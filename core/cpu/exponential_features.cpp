@@ -3,6 +3,7 @@
 #include "core/exponential_features.h"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "core/cpu/dispatch.h"
@@ -35,15 +36,25 @@ int64_t points_per_chunk(const Tensor& table) {
     return std::clamp<int64_t>(65536 / std::max<int64_t>(table.size(1), 1), 16, 1024);
 }
 
+// Whole numbers: the order in which threads add does not show.
+void add_counts(const Tensor& counts, int64_t above, int64_t all) {
+    int64_t* to = counts.data<int64_t>();
+    if (above > 0) std::atomic_ref(to[0]).fetch_add(above, std::memory_order_relaxed);
+    std::atomic_ref(to[1]).fetch_add(all, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void features_forward(const FeatureProgram& program, const Tensor& out, const Tensor& p,
-                      const Tensor& n, const Tensor& blocks, const Tensor& table) {
+                      const Tensor& n, const Tensor& blocks, const Tensor& table,
+                      const Tensor& clamps) {
     dispatch_floating("exponential_features", p.dtype(), [&]<class T>(T) {
         const FeatureArguments<T> a = arguments<T>(program, p, n, blocks, table);
         parallel_for(a.points, points_per_chunk(table), [&](int64_t begin, int64_t end) {
             std::vector<T> scratch(program.composition.channels * a.padded_features);
-            loops_of<T>().features_forward(a, out.data<T>(), scratch.data(), begin, end);
+            const int64_t clamped =
+                loops_of<T>().features_forward(a, out.data<T>(), scratch.data(), begin, end);
+            if (clamps.defined()) add_counts(clamps, clamped, (end - begin) * a.features);
         });
     });
 }
@@ -70,6 +81,15 @@ void features_backward(const FeatureProgram& program, const FeatureGradientTenso
             for (int64_t c = 0; c < chunks; ++c) total += partial[c * table_size + i];
             gradients.table.data<T>()[i] = static_cast<T>(total);
         }
+    });
+}
+
+void count_above(const Tensor& counts, const Tensor& x, double limit) {
+    dispatch_floating("count_above", x.dtype(), [&]<class T>(T) {
+        const T* values = x.data<T>();
+        int64_t above = 0;
+        for (int64_t i = 0; i < x.elements(); ++i) above += values[i] > static_cast<T>(limit);
+        add_counts(counts, above, x.elements());
     });
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "autograd/exponential_features.h"
+#include "autograd/gradcheck.h"
 #include "autograd/operations.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -192,6 +193,7 @@ TEST(Jet, PlansAreSmall) {
 struct FeatureCase {
     bool oscillating, with_norms;
     int64_t points;
+    double limit = default_exponent_limit;  // below 1 a good part of the exponents is clamped
 };
 
 class ExponentialFeatures : public testing::TestWithParam<FeatureCase> {
@@ -208,6 +210,25 @@ protected:
                 slice(t, 0, row, row + 1).fill(0);
         return t;
     }
+    // How many exponents of the value are beyond the limit, from the definition.
+    int64_t beyond(const Tensor& p, const Tensor* n, const Tensor& t, double limit) const {
+        int64_t count = 0;
+        const std::vector<double> ps = p.to_doubles(), table = t.to_doubles();
+        const std::vector<double> ns = n ? n->to_doubles() : std::vector<double>();
+        const std::vector<int32_t> runs = blocks.to_vector<int32_t>();
+        for (int64_t i = 0; i < p.size(1); ++i)
+            for (std::size_t b = 0; b < runs.size(); b += 3)
+                for (int32_t k = 0; k < runs[b + 2]; ++k) {
+                    const auto f = static_cast<std::size_t>(runs[b] + k);
+                    double z = table[feature_table::growth * features + f] *
+                               ps[static_cast<std::size_t>(i * projections + runs[b + 1] + k)];
+                    if (n)
+                        z += table[feature_table::norm_growth * features + f] *
+                             ns[static_cast<std::size_t>(i)];
+                    count += z > limit;
+                }
+        return count;
+    }
 };
 
 TEST_P(ExponentialFeatures, AgreeWithTheirReference) {
@@ -217,10 +238,16 @@ TEST_P(ExponentialFeatures, AgreeWithTheirReference) {
     const Tensor n = requires_grad(normal({plan->channels(), c.points, 1}, 52, 0.5));
     const Tensor t = requires_grad(table(DType::float64));
     const Jet norms(n, plan);
-    const FeatureProgram program{plan->composition(Activation::exp, 1), c.oscillating};
+    const FeatureProgram program{plan->composition(Activation::exp, 1), c.oscillating, c.limit};
+    const ExponentLimit limit{c.limit, Tensor::zeros({2}, DType::int64)};
     const Tensor fused = exponential_features(Jet(p, plan), c.with_norms ? &norms : nullptr, blocks,
-                                              t, c.oscillating)
+                                              t, c.oscillating, limit)
                              .channels();
+    const int64_t clamped =
+        beyond(p.detach(), c.with_norms ? &norms.channels() : nullptr, t.detach(), c.limit);
+    EXPECT_EQ(clamped > 0, c.limit < 1);
+    EXPECT_EQ(limit.counts.to_vector<int64_t>(),
+              (std::vector<int64_t>{clamped, c.points * features}));
     const Tensor reference =
         exponential_features_reference(program, p, c.with_norms ? n : Tensor(), blocks, t);
     EXPECT_LT(largest_difference(fused, reference), 1e-12);
@@ -244,6 +271,55 @@ TEST_P(ExponentialFeatures, AgreeWithTheirReference) {
     EXPECT_LT(largest_difference(grad({connected[0]}, {p}, {direction})[0],
                                  grad({b[0]}, {p}, {direction})[0]),
               1e-10);
+    // No gradient pass counts.
+    EXPECT_EQ(limit.counts.to_vector<int64_t>()[1], c.points * features);
+}
+
+// The values, by differences: the reference might share a mistake with the fused form.
+TEST_P(ExponentialFeatures, GradientsAgreeWithDifferences) {
+    const auto plan = JetPlan::make({{0, 0}});
+    const FeatureCase& c = GetParam();
+    Tensors inputs{normal({plan->channels(), c.points, projections}, 60, 0.5),
+                   table(DType::float64)};
+    if (c.with_norms) inputs.push_back(normal({plan->channels(), c.points, 1}, 61, 0.5));
+    const auto function = [&](const Tensors& x) -> Tensors {
+        // Where nothing oscillates these rows are promised to be 0 and get no gradient.
+        const Tensor t =
+            c.oscillating ? x[1]
+                          : where(Tensor::from(std::vector<uint8_t>{1, 1, 0, 0, 1, 0, 1}, {7, 1}),
+                                  x[1], Tensor::zeros({}, DType::float64));
+        const Jet p(x[0], plan);
+        if (!c.with_norms)
+            return {exponential_features(p, nullptr, blocks, t, c.oscillating, {c.limit, {}})
+                        .channels()};
+        const Jet n(x[2], plan);
+        return {exponential_features(p, &n, blocks, t, c.oscillating, {c.limit, {}}).channels()};
+    };
+    EXPECT_EQ(gradcheck(function, inputs, {.tolerance = 1e-6}), "");
+}
+
+TEST_P(ExponentialFeatures, StayFiniteForAnyExponentAndKeepTheirBitsBelowTheLimit) {
+    const auto plan = JetPlan::make({{0, 0}});
+    const FeatureCase& c = GetParam();
+    const Tensor t = requires_grad(table(DType::float32));
+    const auto channels = [&](double size, double limit) {
+        const Tensor p = requires_grad(
+            normal({plan->channels(), c.points, projections}, 62, size, DType::float32));
+        const Tensor y =
+            exponential_features(Jet(p, plan), nullptr, blocks, t, c.oscillating, {limit, {}})
+                .channels();
+        Tensors all = grad({sum(square(select(y, 0, 0)))}, {p, t});
+        all.push_back(y.detach());
+        return all;
+    };
+    const Tensors wild = channels(1000, default_exponent_limit);
+    for (const Tensor& part : wild)
+        for (double value : part.to_doubles()) EXPECT_TRUE(std::isfinite(value));
+    EXPECT_GT(max(abs(select(wild[2], 0, 0))).item(), 1e7);
+    if (c.limit < 1) return;
+    const Tensors tame = channels(1, default_exponent_limit), free = channels(1, 80);
+    for (std::size_t i = 0; i < tame.size(); ++i)
+        EXPECT_EQ(tame[i].to_vector<float>(), free[i].to_vector<float>());
 }
 
 TEST_P(ExponentialFeatures, GiveTheSameBitsOnOneAndTwoThreads) {
@@ -254,11 +330,15 @@ TEST_P(ExponentialFeatures, GiveTheSameBitsOnOneAndTwoThreads) {
         requires_grad(normal({plan->channels(), points, projections}, 55, 0.5, DType::float32));
     const Tensor t = requires_grad(table(DType::float32));
     std::vector<std::vector<float>> results;
+    const int64_t clamped = beyond(p.detach(), nullptr, t.detach(), c.limit);
     const int before = thread_count();
     for (const int threads : {1, 2, 2}) {
         set_thread_count(threads);
+        const ExponentLimit limit{c.limit, Tensor::zeros({2}, DType::int64)};
         const Tensor y =
-            exponential_features(Jet(p, plan), nullptr, blocks, t, c.oscillating).channels();
+            exponential_features(Jet(p, plan), nullptr, blocks, t, c.oscillating, limit).channels();
+        EXPECT_EQ(limit.counts.to_vector<int64_t>(),
+                  (std::vector<int64_t>{clamped, points * features}));
         const Tensors g = grad({y}, {p, t});
         std::vector<float> all = y.to_vector<float>();
         for (const Tensor& part : g) {
@@ -274,8 +354,38 @@ TEST_P(ExponentialFeatures, GiveTheSameBitsOnOneAndTwoThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, ExponentialFeatures,
                          testing::Values(FeatureCase{true, true, 3}, FeatureCase{true, false, 3},
-                                         FeatureCase{false, true, 3},
-                                         FeatureCase{false, false, 1}));
+                                         FeatureCase{false, true, 3}, FeatureCase{false, false, 1},
+                                         FeatureCase{true, true, 3, 0.2},
+                                         FeatureCase{true, false, 3, 0.3},
+                                         FeatureCase{false, true, 3, 0.2},
+                                         FeatureCase{false, false, 2, 0.3}));
+
+// As the parts of a loss do.
+TEST(ExponentialFeatureClamps, AreCountedFromSeveralThreadsAtATime) {
+    const ExponentLimit limit{1, Tensor::zeros({2}, DType::int64)};
+    const Tensor blocks = feature_blocks({{0, 0, 1}}, 1, 1);
+    const Tensor table =
+        Tensor::from(std::vector<double>{1, 0, 0, 0, 1, 0, 0}, {feature_table::rows, 1});
+    const Tensor p = Tensor::from(std::vector<double>{-3, 2, 1, 5, 0.5}, {5, 1});
+    const int before = thread_count();
+    set_thread_count(2);
+    parallel_for(1000, 1, [&](int64_t, int64_t) {
+        const NoGrad no_grad;
+        exponential_features(Jet::value_only(p), nullptr, blocks, table, false, limit);
+        clamp_exponent(p, limit);
+    });
+    set_thread_count(before);
+    EXPECT_EQ(limit.counts.to_vector<int64_t>(), (std::vector<int64_t>{4000, 10000}));
+    EXPECT_EQ(clamp_exponent(p, limit).to_vector<double>(),
+              (std::vector<double>{-3, 1, 1, 1, 0.5}));
+    EXPECT_THROW(clamp_exponent(p, {0, {}}), Error);
+    EXPECT_THROW(clamp_exponent(p, {1, Tensor::zeros({3}, DType::int64)}), Error);
+    // What is not a number stays so.
+    const Tensor nan = Tensor::from(std::vector<double>{std::nan("")}, {1, 1});
+    const Jet y = exponential_features(Jet::value_only(nan), nullptr, blocks, table, false, limit);
+    EXPECT_TRUE(std::isnan(y.value().item()));
+    EXPECT_TRUE(std::isnan(clamp_exponent(nan, limit).item()));
+}
 
 TEST(ExponentialFeatureBlocks, MustCoverTheFeatures) {
     EXPECT_THROW(feature_blocks({{0, 0, 3}, {4, 0, 3}}, 7, 3), Error);

@@ -42,6 +42,15 @@ Tensor normal(const Shape& shape, uint64_t seed, double deviation, DType dtype =
 
 double largest_difference(const Tensor& a, const Tensor& b) { return max(abs(a - b)).item(); }
 
+// Exponents clamped and exponents, so far.
+std::vector<int64_t> clamps_of(const Ralimp& layer) {
+    std::vector<int64_t> result;
+    layer.visit_clamps("", [&](const std::string&, const Tensor& counts) {
+        result = counts.to_vector<int64_t>();
+    });
+    return result;
+}
+
 // Small W and b for every layer, so that one set of numbers is estimated by all.
 void set_small_weights(Ralimp& layer, int64_t outputs, int64_t inputs) {
     layer.set_weights(normal({outputs, inputs}, 50, 0.25), normal({outputs}, 51, 0.3));
@@ -195,6 +204,8 @@ TEST(Ralimp, GradientsAgreeWithDifferences) {
                 config.features = 2;
                 config.nodes_per_atom = 2;
                 config.train_projections = true;
+                // A part of the exponents is clamped, on both sides.
+                if (norm == FeatureNorm::exact) config.exponent_limit = 0.1;
                 config.share_projections = norm == FeatureNorm::exact;
                 config.share_rows = psi == PsiMode::free;
                 if (split == Split::symmetric && norm == FeatureNorm::projected)
@@ -214,6 +225,8 @@ TEST(Ralimp, GradientsAgreeWithDifferences) {
                                 });
                     return {layer.forward(values[0])};
                 };
+                EXPECT_EQ(clamps_of(layer)[0] > 0, norm == FeatureNorm::exact)
+                    << layer.description();
                 EXPECT_EQ(gradcheck(function, inputs, {.tolerance = 1e-6}), "")
                     << layer.description() << ", norm " << enum_name(norm);
             }
@@ -223,10 +236,12 @@ TEST(Ralimp, GradientsAgreeWithDifferences) {
 
 TEST(Ralimp, TaylorModeAgreesWithNestedGradients) {
     for (Split split : splits) {
-        for (PsiMode psi : {PsiMode::weights, PsiMode::free}) {
+        for (const auto& [psi, limit] :
+             {std::pair{PsiMode::weights, 20.0}, {PsiMode::free, 20.0}, {PsiMode::free, 0.05}}) {
             RalimpConfig config = weights_config(split);
             config.psi = psi;
             config.features = 4;
+            config.exponent_limit = limit;
             Ralimp layer(2, 1, config, start_of(20));
             const Tensor points = requires_grad(normal({5, 2}, 21, 0.5));
             layer.initialize_from_data(points.detach());
@@ -263,6 +278,71 @@ TEST(Ralimp, FreeModeStartsStandardizedAndCloseToTheDenseLayer) {
         // The same again: nothing is left over from the first start.
         EXPECT_EQ(largest_difference(layer.initialize_from_data(x), y), 0) << name_of(split);
     }
+}
+
+TEST(Ralimp, CountsTheClampedExponentsOfBothSides) {
+    for (Split split : splits) {
+        for (PsiMode psi : {PsiMode::weights, PsiMode::free}) {
+            RalimpConfig config;
+            config.split = split;
+            config.psi = psi;
+            config.scale = {ScaleRule::fixed, 1, 4, 0.5};
+            Ralimp layer(4, 3, config, start_of(30, Activation::tanh, DType::float32));
+            const Tensor x = normal({16, 4}, 31, 0.5, DType::float32);
+            layer.initialize_from_data(x);
+            const std::vector<int64_t> start = clamps_of(layer);
+            EXPECT_EQ(start[0], 0);
+            layer.forward(x);
+            // Three nodes, two parts, 8 rows; phase input has the weight side's mirror as well.
+            const int64_t weight_side = 3 * 48 * (split == Split::phase_input ? 2 : 1);
+            const int64_t once = 16 * 48 + (psi == PsiMode::weights ? weight_side : 0);
+            EXPECT_EQ(clamps_of(layer)[1] - start[1], once) << layer.description();
+            EXPECT_EQ(clamps_of(layer)[0], 0);
+            // Points far away: finite, and told.
+            const Tensor y = layer.forward(x * 1000.0);
+            EXPECT_TRUE(std::isfinite(max(abs(y)).item())) << layer.description();
+            const int64_t far = clamps_of(layer)[0];
+            // The norm outweighs real input's growth, and phase input has no growth but the norm.
+            if (split == Split::real_input)
+                EXPECT_EQ(far, 0);
+            else
+                EXPECT_GT(far, 16 * 48 / 4);
+            if (psi == PsiMode::free) continue;
+            layer.set_weights(normal({3, 4}, 32, 1000, DType::float32), layer.bias());
+            EXPECT_TRUE(std::isfinite(max(abs(layer.forward(x))).item())) << layer.description();
+            if (split == Split::phase_input)
+                EXPECT_EQ(clamps_of(layer)[0], far);
+            else
+                EXPECT_GT(clamps_of(layer)[0], far);
+        }
+    }
+    RalimpConfig polynomial;
+    polynomial.pole_pairs = 0;
+    EXPECT_TRUE(clamps_of(Ralimp(4, 3, polynomial, start_of(30))).empty());
+}
+
+// A feature that is next to nothing on the whole batch must not be enlarged beyond all bounds.
+TEST(Ralimp, AVanishingFeatureIsNotEnlargedBeyondAllBounds) {
+    const Tensor far = normal({64, 6}, 33, 1) + 40.0;  // |x|² >> the reach of any row
+    RalimpConfig config;
+    config.split = Split::real_input;
+    Ralimp layer(6, 3, config, start_of(34, Activation::tanh));
+    config.start_rms = 12;
+    Ralimp wild(6, 3, config, start_of(34, Activation::tanh));
+    for (Ralimp* each : {&layer, &wild}) {
+        each->initialize_from_data(far);
+        each->visit("", [&](const std::string& name, Tensor& tensor, const ParameterInfo&) {
+            if (name == "feature_inverse") {
+                EXPECT_LE(max(tensor).item(), std::exp(20.0));
+            }
+        });
+        EXPECT_TRUE(std::isfinite(max(abs(each->forward(far * 0.01))).item()));
+    }
+    wild.visit("", [&](const std::string& name, Tensor& tensor, const ParameterInfo&) {
+        if (name == "feature_inverse") {
+            EXPECT_EQ(max(tensor).item(), std::exp(20.0));
+        }
+    });
 }
 
 TEST(Ralimp, ADeadFeatureIsLeftAlone) {

@@ -9,7 +9,7 @@ expect_run() { # FOLDER, then the keys of its result.json
         [[ -s $folder/$file ]] || complain "$folder has no $file"
     done
     for key in "$@" task trained_parameters deployed_parameters steps seconds steps_per_second \
-        peak_memory_bytes seed version stopped_by; do
+        clamped_exponents peak_memory_bytes seed version stopped_by; do
         expect_text "$folder/result.json" "^  \"$key\": [0-9\".a-z]"
     done
     # Flat: one object, one value a line.

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <csignal>
 #include <limits>
+#include <regex>
+#include <sstream>
 
 #include "autograd/operations.h"
 #include "core/file.h"
+#include "core/parallel.h"
 #include "tests/trainers/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
@@ -81,6 +84,85 @@ TEST(Training, EveryPartOfTheLossHasPoints) {
         for (const auto& [name, value] : loss)
             EXPECT_TRUE(std::isfinite(value) && value > 0) << points << " points: " << name;
     }
+}
+
+// The lines of a log that tell of clamped exponents.
+std::vector<std::string> clamp_warnings(const std::filesystem::path& run) {
+    std::vector<std::string> warnings;
+    std::istringstream text(text_of(run / "log.txt"));
+    for (std::string line; std::getline(text, line);)
+        if (line.starts_with("warning: exponents beyond exponent_limit")) warnings.push_back(line);
+    return warnings;
+}
+
+// Three parts in each loss. Far below 20, so that many exponents are clamped.
+std::string clamping_pinn(const std::string& optimizer, double limit, int threads) {
+    return fmt::format(
+        "kind: pinn\nprecision: float64\nthreads: {}\n"
+        "network: {{hidden_layers: 3, width: 4, hidden: {{kind: ralimp, features: 2, "
+        "exponent_limit: {}}}}}\n"
+        "points: {{residual: 2100, initial: 8, boundary: 8}}\nevaluation: {{grid: [8, 5]}}\n"
+        "training: {{phases: [{{steps: 5, optimizer: {{kind: {}}}}}], log_every: 2, "
+        "evaluate_every: 3, checkpoint_every: 4}}\n",
+        threads, limit, optimizer);
+}
+
+TEST(Training, ClampedExponentsAreToldOnceAndAlikeForAnyThreadsAndPieces) {
+    const NoPrograms no_programs;
+    const int before = thread_count();
+    for (const char* optimizer : {"adam", "lbfgs"}) {
+        int64_t clamped = 0;
+        std::vector<std::string> warnings;
+        for (const int threads : {1, 2}) {
+            set_thread_count(threads);
+            const TemporaryFolder folder;
+            const Trained trained =
+                train_in(folder.path() / "run", clamping_pinn(optimizer, 0.1, threads));
+            EXPECT_EQ(trained.error, "");
+            const std::vector<std::string> lines = clamp_warnings(folder.path() / "run");
+            ASSERT_EQ(lines.size(), 3u);  // with the lines of steps 2, 4 and 5
+            for (const std::string& line : lines) {
+                EXPECT_NE(line.find("layer_2 "), std::string::npos) << line;
+                EXPECT_NE(line.find(", layer_3 "), std::string::npos) << line;
+                EXPECT_EQ(line.find("layer_1"), std::string::npos) << line;
+            }
+            if (threads == 1) {
+                clamped = trained.result.clamped_exponents;
+                warnings = lines;
+            }
+            EXPECT_EQ(trained.result.clamped_exponents, clamped);
+            EXPECT_EQ(lines, warnings);
+        }
+        // What the lines tell adds up to the whole.
+        int64_t told = 0;
+        const std::regex count("layer_[0-9] ([0-9]+) of ([0-9]+)");
+        for (const std::string& line : warnings)
+            for (std::sregex_iterator it(line.begin(), line.end(), count), end; it != end; ++it) {
+                told += std::stoll((*it)[1]);
+                EXPECT_LT(std::stoll((*it)[1]), std::stoll((*it)[2])) << line;
+            }
+        EXPECT_GT(clamped, 0);
+        EXPECT_EQ(told, clamped);
+
+        const TemporaryFolder cut;
+        {
+            const StopSignals signals;
+            train_in(cut.path() / "run", clamping_pinn(optimizer, 0.1, 1), [](WatchedTask& task) {
+                task.before_step = [](int64_t step) {
+                    if (step == 3) raise(SIGTERM);
+                };
+            });
+        }
+        const Trained rest = train_in(cut.path() / "run", clamping_pinn(optimizer, 0.1, 1));
+        EXPECT_EQ(rest.result.clamped_exponents, clamped);
+        EXPECT_EQ(clamp_warnings(cut.path() / "run"), warnings);
+
+        const TemporaryFolder tame;
+        const Trained quiet = train_in(tame.path() / "run", clamping_pinn(optimizer, 20, 1));
+        EXPECT_EQ(quiet.result.clamped_exponents, 0);
+        EXPECT_TRUE(clamp_warnings(tame.path() / "run").empty());
+    }
+    set_thread_count(before);
 }
 
 TEST(Training, ALossThatIsNotANumberStopsBeforeTheUpdate) {

@@ -45,6 +45,8 @@ struct Exponents {
     using P = Pack<T>;
     Complex<P> z[most_channels];
     Complex<P> exponential;  // e^(z of the value)
+    Mask<T> beyond;          // the limit: there Re z is clamped
+    bool clamped;            // any of them
 
     Exponents(const FeatureArguments<T>& a, const T* spread, const T* n, int64_t feature,
               int64_t count) {
@@ -62,12 +64,29 @@ struct Exponents {
                 if constexpr (oscillating) z[c].im = z[c].im + nr * norm;
             }
         }
+        const P limit(static_cast<T>(a.program->exponent_limit));
+        beyond = z[0].re > limit;
+        clamped = any(beyond);
+        if (clamped) [[unlikely]] {
+            z[0].re = select(beyond, limit, z[0].re);
+            for (int c = 1; c < a.program->composition.channels; ++c) z[c].re = moving(z[c].re);
+        }
         const P e = exp(z[0].re);
         exponential.re = e;
         if constexpr (oscillating) {
             exponential.re = e * cos(z[0].im);
             exponential.im = e * sin(z[0].im);
         }
+    }
+
+    // 0 where Re z stands at its limit.
+    P moving(P value) const { return select(beyond, P(T(0)), value); }
+
+    int64_t clamped_count() const {
+        T ones[P::width], count = 0;
+        select(beyond, P(T(1)), P(T(0))).store(ones);
+        for (T one : ones) count += one;
+        return static_cast<int64_t>(count);
     }
 };
 
@@ -77,15 +96,19 @@ Pack<T> load_row(const FeatureArguments<T>& a, int row, int64_t feature, int64_t
 }
 
 template <bool oscillating, class T>
-void forward_points(const FeatureArguments<T>& a, T* out, T* spread, int64_t begin, int64_t end) {
+int64_t forward_points(const FeatureArguments<T>& a, T* out, T* spread, int64_t begin,
+                       int64_t end) {
     using P = Pack<T>;
     const ActivationProgram& program = a.program->composition;
     const int64_t out_channel = a.points * a.features;
+    int64_t clamped = 0;
     for (int64_t i = begin; i < end; ++i) {
         spread_projections(a, a.p + i * a.projections, spread);
         for (int64_t f = 0; f < a.features; f += P::width) {
             const int64_t count = a.features - f < P::width ? a.features - f : P::width;
             const Exponents<oscillating, T> x(a, spread, a.n ? a.n + i : nullptr, f, count);
+            if (x.clamped) [[unlikely]]
+                clamped += x.clamped_count();
             Complex<P> weighted;
             const P c = load_row(a, cosine, f, count);
             weighted.re = c * x.exponential.re;
@@ -110,6 +133,7 @@ void forward_points(const FeatureArguments<T>& a, T* out, T* spread, int64_t beg
             }
         }
     }
+    return clamped;
 }
 
 template <class T>
@@ -178,6 +202,8 @@ void backward_points(const FeatureArguments<T>& a, const FeatureGradients<T>& gr
                     re = re + s * dz[k].im;
                     im = c * dz[k].im - s * dz[k].re;
                 }
+                if (x.clamped) [[unlikely]]
+                    re = x.moving(re);
                 P dp = g * re;
                 if constexpr (oscillating) dp = dp - r * im;
                 dp.store(spread_gradient + k * a.padded_features + f);
@@ -223,9 +249,9 @@ void backward_points(const FeatureArguments<T>& a, const FeatureGradients<T>& gr
 }
 
 template <class T>
-void forward(const FeatureArguments<T>& a, T* out, T* scratch, int64_t begin, int64_t end) {
+int64_t forward(const FeatureArguments<T>& a, T* out, T* scratch, int64_t begin, int64_t end) {
     const auto run = a.program->oscillating ? forward_points<true, T> : forward_points<false, T>;
-    run(a, out, scratch, begin, end);
+    return run(a, out, scratch, begin, end);
 }
 
 template <class T>

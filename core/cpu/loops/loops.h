@@ -66,8 +66,9 @@ struct TypedLoops {
     void (*activation_backward)(const ActivationProgram&, T* in_gradient, const T* in, const T* out,
                                 const T* out_gradient, int64_t stride, int64_t count);
     // Points begin … end-1. scratch: zeros, one row of padded_features per channel; backward: two.
-    void (*features_forward)(const FeatureArguments<T>&, T* out, T* scratch, int64_t begin,
-                             int64_t end);
+    // The forward pass returns how many exponents it clamped.
+    int64_t (*features_forward)(const FeatureArguments<T>&, T* out, T* scratch, int64_t begin,
+                                int64_t end);
     void (*features_backward)(const FeatureArguments<T>&, const FeatureGradients<T>&, T* scratch,
                               int64_t begin, int64_t end);
 };
