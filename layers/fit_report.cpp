@@ -215,6 +215,7 @@ FitReport make_fit_report(const FitOptions& options) {
     if (options.squared_norm == 0) report.options.squared_norm = options.half_width;
     const ScalarFunction function = activation_function(options.activation, options.frequency);
     RationalFitOptions fit_options;
+    fit_options.multiplicity = options.multiplicity;
     fit_options.minimax = options.minimax;
     fit_options.seed = options.seed;
     report.fit =
@@ -258,18 +259,24 @@ std::string FitReport::to_text() const {
     const auto out = std::back_inserter(text);
     const std::string argument =
         options.frequency == 1 ? "t" : fmt::format("{:g} t", options.frequency);
-    fmt::format_to(out, "{}({}) on [-{:g}, {:g}], degree {}, {} pole pairs{}\n", options.activation,
-                   argument, options.half_width, options.half_width, options.degree,
-                   options.pole_pairs, options.minimax ? ", minimax" : "");
+    fmt::format_to(
+        out, "{}({}) on [-{:g}, {:g}], degree {}, {} pole pairs{}{}\n", options.activation,
+        argument, options.half_width, options.half_width, options.degree, options.pole_pairs,
+        options.multiplicity > 1 ? fmt::format(" of multiplicity {}", options.multiplicity) : "",
+        options.minimax ? ", minimax" : "");
     fmt::format_to(out, "  polynomial  ");
     for (std::size_t k = 0; k < fit.polynomial.size(); ++k)
         fmt::format_to(out, "{}{:.6g}{}", k ? "  " : "", fit.polynomial[k],
                        k == 0 ? "" : fmt::format(" t^{}", k));
     fmt::format_to(out, "\n  {:>12} {:>12} {:>13} {:>13}\n", "position p", "width q", "even a",
                    "odd b");
+    // A line for each power; the first one also names the pole.
     for (const PolePair& pair : fit.pole_pairs)
-        fmt::format_to(out, "  {:12.6f} {:12.6f} {:13.6g} {:13.6g}\n", pair.position, pair.width,
-                       pair.even, pair.odd);
+        for (std::size_t i = 0; i < pair.multiplicity(); ++i)
+            fmt::format_to(
+                out, "  {:>25} {:13.6g} {:13.6g}\n",
+                i == 0 ? fmt::format("{:12.6f} {:12.6f}", pair.position, pair.width) : "",
+                pair.even[i], pair.odd[i]);
 
     fmt::format_to(out, "nodes {}, {} per atom", name_of(options.nodes.rule), options.nodes.count);
     if (std::isfinite(options.nodes.s_max))

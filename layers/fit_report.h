@@ -16,6 +16,7 @@ struct FitOptions {
     double half_width = 3;  // T
     int degree = 2;         // K
     int pole_pairs = 2;     // J
+    int multiplicity = 1;   // of every pole pair
     bool minimax = false;
     FrequencyOptions nodes;
     Split split = Split::symmetric;
@@ -37,6 +38,8 @@ struct FitOptions {
         field("degree", config.degree, "K: of the surrogate's polynomial; -1: none",
               between(-1, 20));
         field("pole_pairs", config.pole_pairs, "J: conjugate pole pairs", between(0, 16));
+        field("multiplicity", config.multiplicity,
+              "order of every pole: atoms of all powers up to it", between(1, 16));
         field("minimax", config.minimax, "fit the largest error instead of the mean square");
         field("nodes", config.nodes, "frequencies of each atom");
         field("split", config.split, "which side of the features oscillates");
@@ -51,6 +54,8 @@ struct FitOptions {
         field("repeats", config.repeats, "layers drawn to measure the sampling error",
               between(2, 100000));
         field("seed", config.seed, "of the draws");
+        field.check("multiplicity", config.multiplicity * config.pole_pairs <= 16,
+                    "times pole_pairs must be at most 16");
     }
 };
 

@@ -56,16 +56,17 @@ NodeRule node_rule_from_name(std::string_view name) {
 
 namespace {
 
-// The two unit atoms on Chebyshev points of [-reach, reach], with rows for the penalty below.
+// The two unit atoms of one power on Chebyshev points of [-reach, reach], with rows for the penalty
+// below.
 class AtomFit {
 public:
-    AtomFit(int multiplicity, double reach, Index nodes, double ridge)
+    AtomFit(int power, double reach, Index nodes, double ridge)
         : x_(points), even_(VectorXd::Zero(points + nodes)), odd_(even_) {
         for (Index i = 0; i < points; ++i) {
             const double angle = (2 * static_cast<double>(i) + 1) / (4.0 * points);
             x_[i] = reach * std::cos(2 * std::acos(-1.0) * angle);
         }
-        even_.head(points) = (1 + x_.square()).inverse().pow(multiplicity);
+        even_.head(points) = (1 + x_.square()).inverse().pow(power);
         odd_.head(points) = x_ * even_.head(points).array();
         penalty_ = std::sqrt(ridge * points);
     }
@@ -117,11 +118,37 @@ VectorXd to_eigen(const std::vector<double>& v) {
     return Eigen::Map<const VectorXd>(v.data(), static_cast<Index>(v.size()));
 }
 
+// Nodes for the atoms of all powers at a time.
+struct NodeFit {
+    std::vector<AtomFit> powers;
+
+    double cost(const VectorXd& nodes) const {
+        double sum = 0;
+        for (const AtomFit& power : powers) sum += power.cost(nodes);
+        return sum;
+    }
+
+    Linearization linearize(const VectorXd& nodes) const {
+        Linearization all;
+        for (const AtomFit& power : powers) {
+            const Linearization one = power.linearize(nodes);
+            const Index rows = all.residual.size();
+            all.residual.conservativeResize(rows + one.residual.size());
+            all.jacobian.conservativeResize(rows + one.residual.size(), nodes.size());
+            all.residual.tail(one.residual.size()) = one.residual;
+            all.jacobian.bottomRows(one.residual.size()) = one.jacobian;
+        }
+        return all;
+    }
+};
+
 // Starts from stretched Gauss–Laguerre nodes and from evenly spaced ones; the best end is kept.
 std::vector<double> optimized_nodes(int multiplicity, double reach,
                                     const FrequencyOptions& options) {
     const double largest = std::min(options.s_max, 60.0);
-    const AtomFit fit(multiplicity, reach, options.count, options.ridge);
+    NodeFit fit;
+    for (int power = 1; power <= multiplicity; ++power)
+        fit.powers.emplace_back(power, reach, options.count, options.ridge);
     const NonlinearProblem problem{
         [&](const VectorXd& nodes) { return fit.cost(nodes); },
         [&](const VectorXd& nodes) { return fit.linearize(nodes); },
@@ -147,19 +174,38 @@ std::vector<double> optimized_nodes(int multiplicity, double reach,
     return to_vector(levenberg_marquardt(problem, best, 100));
 }
 
-void measure(Frequencies& rule, int multiplicity, double reach) {
-    constexpr int steps = 1000;
-    rule.even_error = rule.odd_error = 0;
-    for (int i = 0; i <= steps; ++i) {
-        const double x = reach * i / steps;
-        double even = std::pow(1 + x * x, -multiplicity), odd = x * even;
+struct LargestErrors {
+    double even = 0, odd = 0;
+};
+
+// Of Σ_i a_i / (1 + x²)^i and Σ_i b_i x / (1 + x²)^i for |x| <= reach. The errors of the powers
+// partly cancel, so this is less than the sum over them.
+LargestErrors largest_errors(const Frequencies& rule, const std::vector<double>& a,
+                             const std::vector<double>& b, double reach) {
+    std::vector<double> even_weights(rule.nodes.size()), odd_weights(rule.nodes.size());
+    for (std::size_t i = 0; i < a.size(); ++i)
         for (std::size_t k = 0; k < rule.nodes.size(); ++k) {
-            even -= rule.even_weights[k] * std::cos(rule.nodes[k] * x);
-            odd -= rule.odd_weights[k] * std::sin(rule.nodes[k] * x);
+            even_weights[k] += a[i] * rule.powers[i].even_weights[k];
+            odd_weights[k] += b[i] * rule.powers[i].odd_weights[k];
         }
-        rule.even_error = std::max(rule.even_error, std::abs(even));
-        rule.odd_error = std::max(rule.odd_error, std::abs(odd));
+    LargestErrors errors;
+    constexpr int steps = 1000;
+    for (int step = 0; step <= steps; ++step) {
+        const double x = reach * step / steps, ratio = 1 / (1 + x * x);
+        double even = polynomial_value(a, ratio) * ratio;
+        double odd = polynomial_value(b, ratio) * ratio * x;
+        for (std::size_t k = 0; k < rule.nodes.size(); ++k) {
+            even -= even_weights[k] * std::cos(rule.nodes[k] * x);
+            odd -= odd_weights[k] * std::sin(rule.nodes[k] * x);
+        }
+        errors.even = std::max(errors.even, std::abs(even));
+        errors.odd = std::max(errors.odd, std::abs(odd));
     }
+    return errors;
+}
+
+double reach_of(const PolePair& pair, double half_width) {
+    return (half_width + std::abs(pair.position)) / pair.width;
 }
 
 }  // namespace
@@ -170,7 +216,8 @@ Frequencies make_frequencies(int multiplicity, double reach, const FrequencyOpti
     check(reach > 0 && std::isfinite(reach), "frequencies: the reach {} must be positive", reach);
     check(options.s_max > 0, "frequencies: s_max = {} must be positive", options.s_max);
     check(options.ridge >= 0, "frequencies: ridge = {} must not be negative", options.ridge);
-    const LaplacePolynomials weights = laplace_polynomials(multiplicity);
+    check(multiplicity >= 1 && multiplicity <= 16, "frequencies: multiplicity {} is not in 1 … 16",
+          multiplicity);
     QuadratureRule rule;
     if (options.rule == NodeRule::gauss_laguerre) {
         rule = gauss_laguerre(options.count);
@@ -188,36 +235,46 @@ Frequencies make_frequencies(int multiplicity, double reach, const FrequencyOpti
     }
 
     Frequencies result;
-    double discarded_even = 0, discarded_odd = 0;
-    for (std::size_t k = 0; k < rule.nodes.size(); ++k) {
-        const double u = rule.nodes[k];
-        const double even = rule.weights[k] * polynomial_value(weights.even, u);
-        const double odd = rule.weights[k] * polynomial_value(weights.odd, u);
-        if (u > options.s_max) {
-            discarded_even += std::abs(even);
-            discarded_odd += std::abs(odd);
-            continue;
-        }
-        result.nodes.push_back(u);
-        result.even_weights.push_back(even);
-        result.odd_weights.push_back(odd);
-    }
-    result.discarded_weight = std::max(discarded_even, discarded_odd);
+    for (double u : rule.nodes)
+        if (u <= options.s_max) result.nodes.push_back(u);
     check(!result.nodes.empty(), "frequencies: s_max = {} drops all {} nodes; the smallest is {}",
           options.s_max, options.count, rule.nodes.front());
-    if (options.least_squares_weights || options.rule == NodeRule::optimized) {
-        const VectorXd nodes = to_eigen(result.nodes);
-        const AtomFit fit(multiplicity, reach, nodes.size(), options.ridge);
-        result.even_weights = to_vector(fit.even(nodes).coefficients());
-        result.odd_weights = to_vector(fit.odd(nodes).coefficients());
+    for (int power = 1; power <= multiplicity; ++power) {
+        AtomRule atom;
+        const LaplacePolynomials weights = laplace_polynomials(power);
+        double discarded_even = 0, discarded_odd = 0;
+        for (std::size_t k = 0; k < rule.nodes.size(); ++k) {
+            const double even = rule.weights[k] * polynomial_value(weights.even, rule.nodes[k]);
+            const double odd = rule.weights[k] * polynomial_value(weights.odd, rule.nodes[k]);
+            if (k < result.nodes.size()) {
+                atom.even_weights.push_back(even);
+                atom.odd_weights.push_back(odd);
+            } else {
+                discarded_even += std::abs(even);
+                discarded_odd += std::abs(odd);
+            }
+        }
+        result.discarded_weight =
+            std::max({result.discarded_weight, discarded_even, discarded_odd});
+        if (options.least_squares_weights || options.rule == NodeRule::optimized) {
+            const VectorXd nodes = to_eigen(result.nodes);
+            const AtomFit fit(power, reach, nodes.size(), options.ridge);
+            atom.even_weights = to_vector(fit.even(nodes).coefficients());
+            atom.odd_weights = to_vector(fit.odd(nodes).coefficients());
+        }
+        result.powers.push_back(std::move(atom));
+        std::vector<double> unit(static_cast<std::size_t>(power));
+        unit.back() = 1;
+        const LargestErrors errors = largest_errors(result, unit, unit, reach);
+        result.powers.back().even_error = errors.even;
+        result.powers.back().odd_error = errors.odd;
     }
-    measure(result, multiplicity, reach);
     return result;
 }
 
 Frequencies make_frequencies(const PolePair& pair, double half_width,
                              const FrequencyOptions& options) {
-    return make_frequencies(pair.multiplicity, (half_width + std::abs(pair.position)) / pair.width,
+    return make_frequencies(static_cast<int>(pair.multiplicity()), reach_of(pair, half_width),
                             options);
 }
 
@@ -248,12 +305,16 @@ WaveSum make_waves(const RationalFit& fit, const FrequencyOptions& options) {
         for (std::size_t k = 0; k < rule.nodes.size(); ++k) {
             const double s = rule.nodes[k] / pair.width;
             const double c = std::cos(s * pair.position), d = std::sin(s * pair.position);
-            const double even = pair.even * rule.even_weights[k];
-            const double odd = pair.odd * rule.odd_weights[k];
+            double even = 0, odd = 0;
+            for (std::size_t i = 0; i < pair.multiplicity(); ++i) {
+                even += pair.even[i] * rule.powers[i].even_weights[k];
+                odd += pair.odd[i] * rule.powers[i].odd_weights[k];
+            }
             sum.waves.push_back({s, even * c - odd * d, even * d + odd * c, j, k});
         }
-        sum.error_bound +=
-            std::abs(pair.even) * rule.even_error + std::abs(pair.odd) * rule.odd_error;
+        const LargestErrors errors =
+            largest_errors(rule, pair.even, pair.odd, reach_of(pair, fit.half_width));
+        sum.error_bound += errors.even + errors.odd;
         sum.discarded_weight = std::max(sum.discarded_weight, rule.discarded_weight);
     }
     return sum;

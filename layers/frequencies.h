@@ -61,17 +61,24 @@ struct FrequencyOptions {
     }
 };
 
-// A rule for one atom: 1 / (1 + x²)^n ≈ Σ even_weights cos(u x), x / (1 + x²)^n ≈ Σ odd_weights
-// sin(u x).
-struct Frequencies {
-    std::vector<double> nodes;  // u, ascending
+// A rule for the atoms of one power:
+//     1 / (1 + x²)^i ≈ Σ even_weights cos(u x),  x / (1 + x²)^i ≈ Σ odd_weights sin(u x)
+struct AtomRule {
     std::vector<double> even_weights, odd_weights;
-    double discarded_weight = 0;  // Σ |weight| of the dropped nodes, the larger of even and odd
-    double even_error = 0;        // largest error for |x| <= reach, cut-off included
+    double even_error = 0;  // largest error for |x| <= reach, cut-off included
     double odd_error = 0;
 };
 
-// `reach` is the largest |t - p| / q of interest. Throws Error when the cut-off drops every node.
+// The nodes that all atoms of a pole pair share: a repeated pole needs no further frequencies.
+struct Frequencies {
+    std::vector<double> nodes;     // u, ascending
+    std::vector<AtomRule> powers;  // 1 … n
+    // Σ |weight| of the dropped nodes, the largest of any atom.
+    double discarded_weight = 0;
+};
+
+// For the powers up to the multiplicity. `reach` is the largest |t - p| / q of interest. Throws
+// Error when the cut-off drops every node.
 Frequencies make_frequencies(int multiplicity, double reach, const FrequencyOptions& options);
 // The same for one pole pair on [-half_width, half_width].
 Frequencies make_frequencies(const PolePair& pair, double half_width,
@@ -91,7 +98,8 @@ struct Wave {
 struct WaveSum {
     std::vector<double> polynomial;
     std::vector<Wave> waves;
-    // Σ over pairs of |a| even_error + |b| odd_error: no |t| <= T has a larger truncation error.
+    // Σ over pairs of the largest errors of the even and the odd part: no |t| <= T has a larger
+    // truncation error.
     double error_bound = 0;
     double discarded_weight = 0;  // the largest of any pair
 

@@ -9,6 +9,7 @@ namespace {
 
 Atoms make_atoms(const RalimpConfig& config, const HiddenStart& start) {
     RationalFitOptions fit;
+    fit.multiplicity = static_cast<int>(config.multiplicity);
     fit.minimax = config.minimax;
     FrequencyOptions nodes;
     nodes.rule = config.nodes;
@@ -269,7 +270,7 @@ ParameterCount Ralimp::count() const {
     count.trained = atoms_.trained(config_, !free || slots_.input_amplitudes()) + biases +
                     (free ? psi_.elements() + outputs_ : weight_.elements() + outputs_) +
                     (config_.train_projections ? rows : 0);
-    count.deployed = rows + biases + feature_count() * outputs_ + outputs_ + 4 * atoms_.pairs();
+    count.deployed = rows + biases + feature_count() * outputs_ + outputs_ + atoms_.scalars();
     // Regenerated rows still need the scale of the inputs, one number or one for each.
     const int64_t scales =
         config_.psi == PsiMode::weights && config_.balance == Balance::diagonal ? inputs_ : 1;
@@ -279,11 +280,12 @@ ParameterCount Ralimp::count() const {
 
 std::string Ralimp::description() const {
     return fmt::format(
-        "ralimp {} -> {}, {} with {} pole pairs, degree {}, {} {}, {} features from {} rows, "
+        "ralimp {} -> {}, {} with {} pole pairs{}, degree {}, {} {}, {} features from {} rows, "
         "psi {}",
-        inputs_, outputs_, name_of(start_.activation), atoms_.pairs(), config_.degree,
-        name_of(config_.split), enum_name(config_.layout), feature_count(), rows_.size(0),
-        enum_name(config_.psi));
+        inputs_, outputs_, name_of(start_.activation), atoms_.pairs(),
+        config_.multiplicity > 1 ? fmt::format(" of multiplicity {}", config_.multiplicity) : "",
+        config_.degree, name_of(config_.split), enum_name(config_.layout), feature_count(),
+        rows_.size(0), enum_name(config_.psi));
 }
 
 }  // namespace ralimp

@@ -20,8 +20,9 @@ public:
     Tensor initialize_from_data(const Tensor& x) override;
     // Both sides of the features, the input's and in the weights mode that of W.
     void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override;
-    // Deployed: projection rows with their biases, Ψ with its bias, and 4 numbers for each atom;
-    // scales and standardization fold into them. Regenerated: fixed rows count as their seed.
+    // Deployed: projection rows with their biases, Ψ with its bias, and the numbers of the pole
+    // pairs; scales and standardization fold into them. Regenerated: fixed rows count as their
+    // seed.
     ParameterCount count() const override;
     std::string description() const override;
 

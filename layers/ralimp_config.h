@@ -56,6 +56,7 @@ struct RalimpConfig {
     double half_width = 3;   // T
     int64_t degree = 2;      // K; -1: no polynomial
     int64_t pole_pairs = 1;  // J
+    int64_t multiplicity = 1;
     bool minimax = false;
     NodeRule nodes = NodeRule::gauss_laguerre;
     int64_t nodes_per_atom = 3;
@@ -89,6 +90,9 @@ struct RalimpConfig {
         field("degree", config.degree, "of the surrogate's polynomial; -1: none", between(-1, 20));
         field("pole_pairs", config.pole_pairs, "conjugate pole pairs of the surrogate",
               between(0, 16));
+        field("multiplicity", config.multiplicity,
+              "order of every pole: atoms of all powers up to it, at no further feature",
+              between(1, 16));
         field("minimax", config.minimax, "fit the largest error instead of the mean square");
         field("nodes", config.nodes, "how the frequencies of an atom are chosen");
         field("nodes_per_atom", config.nodes_per_atom, "frequencies of each atom", between(1, 64));
@@ -123,6 +127,8 @@ struct RalimpConfig {
         field("train_projections", config.train_projections, "train the projection rows");
         field.check("pole_pairs", config.pole_pairs > 0 || config.degree > 0,
                     "must be positive when the polynomial has no degree");
+        field.check("multiplicity", config.multiplicity * config.pole_pairs <= 16,
+                    "times pole_pairs must be at most 16");
         field.check(
             "features",
             config.split != Split::symmetric || !config.antithetic || config.features % 2 == 0,

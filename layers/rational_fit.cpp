@@ -11,9 +11,10 @@
 namespace ralimp {
 
 double PolePair::value(double t) const {
-    const double x = t - position;
-    const double ratio = width * width / (x * x + width * width);
-    return std::pow(ratio, multiplicity) * (even + odd * x / width);
+    const double x = (t - position) / width, ratio = 1 / (1 + x * x);
+    double sum = 0;
+    for (std::size_t i = multiplicity(); i-- > 0;) sum = ratio * (sum + even[i] + odd[i] * x);
+    return sum;
 }
 
 double RationalFit::value(double t) const {
@@ -79,7 +80,7 @@ struct Atom {
     ArrayXd even_by_position, odd_by_position, even_by_log_width, odd_by_log_width;
 };
 
-// Parameters: the positions of the poles, then the logarithms of their widths.
+// Of one power. Parameters: the positions of the poles, then the logarithms of their widths.
 Atom atom_of(const VectorXd& t, const VectorXd& parameters, Index pair, int order) {
     const double width = std::exp(parameters[parameters.size() / 2 + pair]);
     const ArrayXd x = (t.array() - parameters[pair]) / width;
@@ -94,45 +95,49 @@ Atom atom_of(const VectorXd& t, const VectorXd& parameters, Index pair, int orde
     return atom;
 }
 
-// Columns: the polynomials, then the even and the odd atom of each pair. Rows are weighted.
-VariableProjection project(const Samples& samples, const VectorXd& parameters,
-                           const std::vector<int>& orders) {
-    const Index pairs = parameters.size() / 2, fixed = samples.basis.cols();
-    MatrixXd matrix(samples.t.size(), fixed + 2 * pairs);
-    matrix.leftCols(fixed) = samples.basis;
-    for (Index j = 0; j < pairs; ++j) {
-        const Atom atom = atom_of(samples.t, parameters, j, orders[static_cast<std::size_t>(j)]);
-        matrix.col(fixed + 2 * j) = atom.even;
-        matrix.col(fixed + 2 * j + 1) = atom.odd;
-    }
+// Columns: the polynomials, then for each pair and power the even and the odd atom. Rows are
+// weighted.
+VariableProjection project(const Samples& samples, const VectorXd& parameters, int multiplicity) {
+    const Index pairs = parameters.size() / 2;
+    Index column = samples.basis.cols();
+    MatrixXd matrix(samples.t.size(), column + 2 * pairs * multiplicity);
+    matrix.leftCols(column) = samples.basis;
+    for (Index j = 0; j < pairs; ++j)
+        for (int power = 1; power <= multiplicity; ++power) {
+            const Atom atom = atom_of(samples.t, parameters, j, power);
+            matrix.col(column++) = atom.even;
+            matrix.col(column++) = atom.odd;
+        }
     return VariableProjection(samples.weight.asDiagonal() * matrix,
                               samples.weight.cwiseProduct(samples.f));
 }
 
-Linearization linearize(const Samples& samples, const VectorXd& parameters,
-                        const std::vector<int>& orders) {
-    const VariableProjection projection = project(samples, parameters, orders);
+Linearization linearize(const Samples& samples, const VectorXd& parameters, int multiplicity) {
+    const VariableProjection projection = project(samples, parameters, multiplicity);
     const Index pairs = parameters.size() / 2;
     const ArrayXd weight = samples.weight.array();
     Linearization result{projection.residual(), MatrixXd(samples.t.size(), 2 * pairs)};
+    Index column = samples.basis.cols();
     for (Index j = 0; j < pairs; ++j) {
-        const Atom atom = atom_of(samples.t, parameters, j, orders[static_cast<std::size_t>(j)]);
-        const Index column = samples.basis.cols() + 2 * j;
-        result.jacobian.col(j) =
-            projection.residual_derivative({{column, weight * atom.even_by_position},
-                                            {column + 1, weight * atom.odd_by_position}});
-        result.jacobian.col(pairs + j) =
-            projection.residual_derivative({{column, weight * atom.even_by_log_width},
-                                            {column + 1, weight * atom.odd_by_log_width}});
+        std::vector<VariableProjection::MovedColumn> by_position, by_log_width;
+        for (int power = 1; power <= multiplicity; ++power, column += 2) {
+            const Atom atom = atom_of(samples.t, parameters, j, power);
+            by_position.push_back({column, weight * atom.even_by_position});
+            by_position.push_back({column + 1, weight * atom.odd_by_position});
+            by_log_width.push_back({column, weight * atom.even_by_log_width});
+            by_log_width.push_back({column + 1, weight * atom.odd_by_log_width});
+        }
+        result.jacobian.col(j) = projection.residual_derivative(by_position);
+        result.jacobian.col(pairs + j) = projection.residual_derivative(by_log_width);
     }
     return result;
 }
 
-VectorXd minimize(const Samples& samples, const VectorXd& parameters,
-                  const std::vector<int>& orders, const Bounds& bounds, int iterations) {
+VectorXd minimize(const Samples& samples, const VectorXd& parameters, int multiplicity,
+                  const Bounds& bounds, int iterations) {
     const NonlinearProblem problem{
-        [&](const VectorXd& at) { return project(samples, at, orders).cost(); },
-        [&](const VectorXd& at) { return linearize(samples, at, orders); },
+        [&](const VectorXd& at) { return project(samples, at, multiplicity).cost(); },
+        [&](const VectorXd& at) { return linearize(samples, at, multiplicity); },
         [&](VectorXd at) { return bounds.clamp(std::move(at)); }};
     return levenberg_marquardt(problem, parameters, iterations);
 }
@@ -159,12 +164,12 @@ VectorXd start_layout(int start, int pairs, double half_width, const RandomKey& 
 
 // Lawson's iteration: each weight is multiplied by its residual's size, so that the equations with
 // the largest errors count more. Returns the poles with the least largest error seen.
-VectorXd minimize_largest(Samples& samples, VectorXd parameters, const std::vector<int>& orders,
+VectorXd minimize_largest(Samples& samples, VectorXd parameters, int multiplicity,
                           const Bounds& bounds) {
     VectorXd best = parameters, best_weight = samples.weight;
     double least = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 60; ++round) {
-        const VariableProjection projection = project(samples, parameters, orders);
+        const VariableProjection projection = project(samples, parameters, multiplicity);
         const ArrayXd error = projection.residual().array().abs() / samples.weight.array();
         if (error.maxCoeff() < least) {
             least = error.maxCoeff();
@@ -176,7 +181,7 @@ VectorXd minimize_largest(Samples& samples, VectorXd parameters, const std::vect
         ArrayXd weight = samples.weight.array() * (error / error.maxCoeff()).sqrt().max(1e-3);
         weight /= std::sqrt(weight.square().mean());
         samples.weight = weight.max(1e-4).matrix();
-        parameters = minimize(samples, parameters, orders, bounds, 8);
+        parameters = minimize(samples, parameters, multiplicity, bounds, 8);
     }
     samples.weight = best_weight;
     return best;
@@ -209,17 +214,16 @@ RationalFit fit_rational(const ScalarFunction& function, double half_width, int 
     check(degree >= -1 && degree <= 20, "fit_rational: degree {} must be in -1 … 20", degree);
     check(pole_pairs >= 0 && pole_pairs <= 16, "fit_rational: {} pole pairs must be in 0 … 16",
           pole_pairs);
-    check(options.points >= 2 * (degree + 1 + 4 * pole_pairs),
-          "fit_rational: {} points are too few for degree {} and {} pole pairs", options.points,
-          degree, pole_pairs);
+    const int multiplicity = options.multiplicity;
+    check(multiplicity >= 1 && multiplicity * std::max(pole_pairs, 1) <= 16,
+          "fit_rational: {} pole pairs of multiplicity {}: their product must be in 1 … 16",
+          pole_pairs, multiplicity);
+    check(options.points >= 2 * (degree + 1 + (2 + 2 * multiplicity) * pole_pairs),
+          "fit_rational: {} points are too few for degree {} and {} pole pairs of multiplicity {}",
+          options.points, degree, pole_pairs, multiplicity);
     check(options.starts >= 1 && options.smallest_width > 0 &&
               options.smallest_width < options.largest_width,
           "fit_rational: needs at least one start and 0 < smallest_width < largest_width");
-    std::vector<int> orders = options.multiplicities;
-    if (orders.empty()) orders.assign(static_cast<std::size_t>(pole_pairs), 1);
-    check(orders.size() == static_cast<std::size_t>(pole_pairs) &&
-              std::all_of(orders.begin(), orders.end(), [](int n) { return n >= 1 && n <= 16; }),
-          "fit_rational: multiplicities must be {} numbers in 1 … 16", pole_pairs);
 
     const Bounds bounds{3 * half_width, std::log(options.smallest_width * half_width),
                         std::log(options.largest_width * half_width)};
@@ -236,29 +240,32 @@ RationalFit fit_rational(const ScalarFunction& function, double half_width, int 
     std::vector<Candidate> candidates;
     for (int start = 0; start < (pole_pairs == 0 ? 1 : options.starts); ++start) {
         const VectorXd from = bounds.clamp(start_layout(start, pole_pairs, half_width, key));
-        const VectorXd to = minimize(coarse, from, orders, bounds, 60);
-        candidates.push_back({project(coarse, to, orders).cost(), to});
+        const VectorXd to = minimize(coarse, from, multiplicity, bounds, 60);
+        candidates.push_back({project(coarse, to, multiplicity).cost(), to});
     }
     std::stable_sort(candidates.begin(), candidates.end(), by_cost);
     candidates.resize(std::min<std::size_t>(candidates.size(), 3));
     for (Candidate& candidate : candidates) {
         candidate.parameters =
-            minimize(samples, candidate.parameters, orders, bounds, options.max_iterations);
-        candidate.cost = project(samples, candidate.parameters, orders).cost();
+            minimize(samples, candidate.parameters, multiplicity, bounds, options.max_iterations);
+        candidate.cost = project(samples, candidate.parameters, multiplicity).cost();
     }
     VectorXd parameters =
         std::min_element(candidates.begin(), candidates.end(), by_cost)->parameters;
-    if (options.minimax) parameters = minimize_largest(samples, parameters, orders, bounds);
+    if (options.minimax) parameters = minimize_largest(samples, parameters, multiplicity, bounds);
 
-    const VectorXd coefficients = project(samples, parameters, orders).coefficients();
+    const VectorXd coefficients = project(samples, parameters, multiplicity).coefficients();
     RationalFit fit;
     fit.half_width = half_width;
     fit.polynomial = monomials(coefficients.head(degree + 1), half_width);
+    Index column = degree + 1;
     for (Index j = 0; j < pole_pairs; ++j) {
-        const Index column = degree + 1 + 2 * j;
-        fit.pole_pairs.push_back({parameters[j], std::exp(parameters[pole_pairs + j]),
-                                  coefficients[column], coefficients[column + 1],
-                                  orders[static_cast<std::size_t>(j)]});
+        PolePair pair{parameters[j], std::exp(parameters[pole_pairs + j]), {}, {}};
+        for (int power = 1; power <= multiplicity; ++power) {
+            pair.even.push_back(coefficients[column++]);
+            pair.odd.push_back(coefficients[column++]);
+        }
+        fit.pole_pairs.push_back(pair);
     }
     // In the order of positions, equal ones (to a millionth of T) by width.
     const auto cell = [&](double position) { return std::round(position / (1e-6 * half_width)); };

@@ -9,16 +9,15 @@
 
 namespace ralimp {
 
-// One conjugate pair of poles p ± i q and its two bounded atoms; with x = t - p and D = x² + q²
-//     even · q^(2n) / D^n  +  odd · q^(2n-1) x / D^n,      n = multiplicity.
-// A complete pole of order n is a list of pairs of multiplicities 1 … n with the same p and q.
+// One conjugate pair of poles p ± i q of order n, with the bounded atoms of every power up to n;
+// with x = (t - p) / q
+//     Σ_(i=1..n) (a_i + b_i x) / (1 + x²)^i
 struct PolePair {
-    double position = 0;  // p
-    double width = 1;     // q > 0
-    double even = 0;      // a
-    double odd = 0;       // b
-    int multiplicity = 1;
+    double position = 0;            // p
+    double width = 1;               // q > 0
+    std::vector<double> even, odd;  // a_1 … a_n, b_1 … b_n
 
+    std::size_t multiplicity() const { return even.size(); }
     double value(double t) const;
 };
 
@@ -44,7 +43,7 @@ struct RationalFitOptions {
     // Re-weights the points until the largest error stops falling (Lawson's iteration), instead of
     // minimising the mean square.
     bool minimax = false;
-    std::vector<int> multiplicities;  // one for each pole pair; {}: all 1
+    int multiplicity = 1;  // of every pole pair
 };
 
 // Fits a polynomial of the given degree (-1: none) and `pole_pairs` pairs to the function on

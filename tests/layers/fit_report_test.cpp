@@ -28,8 +28,12 @@ TEST(FitReport, PredictedErrorsMeetTheMeasuredOnes) {
     for (Split split : {Split::symmetric, Split::real_input, Split::phase_input}) {
         for (bool antithetic : {false, true}) {
             const bool share = antithetic;  // both, in fewer runs
-            const FitReport report = make_fit_report(small_options(split, antithetic, share));
+            FitOptions options = small_options(split, antithetic, share);
+            options.multiplicity = antithetic ? 1 : 2;
+            const FitReport report = make_fit_report(options);
             SCOPED_TRACE(report.to_text());
+            EXPECT_EQ(report.to_text().find("of multiplicity 2") == std::string::npos, antithetic);
+            EXPECT_EQ(report.fit.pole_pairs[0].multiplicity(), antithetic ? 1u : 2u);
             EXPECT_LE(report.quadrature_error, 1.001 * report.quadrature_bound);
             EXPECT_NEAR(report.sampling_measured / report.sampling_predicted, 1, 0.25);
             for (std::size_t i = 0; i < report.reached.size(); ++i)

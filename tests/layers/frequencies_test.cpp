@@ -16,14 +16,14 @@ namespace {
 double rule_even(const Frequencies& rule, double x) {
     double sum = 0;
     for (std::size_t k = 0; k < rule.nodes.size(); ++k)
-        sum += rule.even_weights[k] * std::cos(rule.nodes[k] * x);
+        sum += rule.powers.back().even_weights[k] * std::cos(rule.nodes[k] * x);
     return sum;
 }
 
 double rule_odd(const Frequencies& rule, double x) {
     double sum = 0;
     for (std::size_t k = 0; k < rule.nodes.size(); ++k)
-        sum += rule.odd_weights[k] * std::sin(rule.nodes[k] * x);
+        sum += rule.powers.back().odd_weights[k] * std::sin(rule.nodes[k] * x);
     return sum;
 }
 
@@ -50,7 +50,7 @@ TEST(Frequencies, LaguerreNodesReachThePublishedErrors) {
         options.count = count;
         options.least_squares_weights = true;
         options.ridge = 0;
-        EXPECT_LE(make_frequencies(1, 1, options).even_error, error) << count << " nodes";
+        EXPECT_LE(make_frequencies(1, 1, options).powers[0].even_error, error) << count << " nodes";
     }
 }
 
@@ -61,13 +61,13 @@ TEST(Frequencies, LaguerreIsPoorOnAWiderIntervalAndOptimizedNodesAreNot) {
     const Frequencies laguerre = make_frequencies(1, 3, options);
     options.rule = NodeRule::optimized;
     const Frequencies optimized = make_frequencies(1, 3, options);
-    EXPECT_GT(laguerre.even_error, 0.4);
-    EXPECT_LT(optimized.even_error, 4.0e-3);
-    EXPECT_LT(optimized.odd_error, 4.8e-3);
+    EXPECT_GT(laguerre.powers.back().even_error, 0.4);
+    EXPECT_LT(optimized.powers.back().even_error, 4.0e-3);
+    EXPECT_LT(optimized.powers.back().odd_error, 4.8e-3);
     // And they need lower frequencies and no large weights, which is what the variance asks for.
     EXPECT_LT(optimized.nodes.back(), 0.5 * laguerre.nodes.back());
     double total = 0;
-    for (double weight : optimized.even_weights) total += std::abs(weight);
+    for (double weight : optimized.powers.back().even_weights) total += std::abs(weight);
     EXPECT_LT(total, 1.01);
 }
 
@@ -84,8 +84,8 @@ TEST(Frequencies, OptimizedNodesReachTheirErrors) {
         options.rule = NodeRule::optimized;
         options.count = row.count;
         const Frequencies rule = make_frequencies(1, row.reach, options);
-        EXPECT_LE(rule.even_error, 1.05 * row.even) << row.reach << " " << row.count;
-        EXPECT_LE(rule.odd_error, 1.05 * row.odd) << row.reach << " " << row.count;
+        EXPECT_LE(rule.powers.back().even_error, 1.05 * row.even) << row.reach << " " << row.count;
+        EXPECT_LE(rule.powers.back().odd_error, 1.05 * row.odd) << row.reach << " " << row.count;
     }
 }
 
@@ -98,8 +98,8 @@ TEST(Frequencies, LaguerreErrorsObeyTheBoundOfMarkov) {
             const Frequencies rule = make_frequencies(1, reach, options);
             const double bound = std::exp(2 * std::lgamma(n + 1.0) - std::lgamma(2 * n + 1.0)) *
                                  std::pow(reach, 2 * n);
-            EXPECT_LE(rule.even_error, bound + 1e-15) << n << " " << reach;
-            EXPECT_LE(rule.odd_error, bound + 1e-15) << n << " " << reach;
+            EXPECT_LE(rule.powers.back().even_error, bound + 1e-15) << n << " " << reach;
+            EXPECT_LE(rule.powers.back().odd_error, bound + 1e-15) << n << " " << reach;
         }
     }
 }
@@ -132,8 +132,8 @@ TEST(LaplacePolynomials, RepeatedPolesWithSixtyNodes) {
             EXPECT_NEAR(rule_even(rule, x), atom, 1e-12) << n << " " << x;
             EXPECT_NEAR(rule_odd(rule, x), x * atom, 1e-12) << n << " " << x;
         }
-        EXPECT_LT(rule.even_error, 1e-12);
-        EXPECT_LT(rule.odd_error, 1e-12);
+        EXPECT_LT(rule.powers.back().even_error, 1e-12);
+        EXPECT_LT(rule.powers.back().odd_error, 1e-12);
     }
 }
 
@@ -193,7 +193,9 @@ TEST(Waves, EqualTheSurrogateWhenTheRuleIsFine) {
     RationalFit fit;
     fit.half_width = 2;
     fit.polynomial = {0.3, -1, 0.2};
-    fit.pole_pairs = {{-1.2, 2.5, 0.7, -0.4}, {0, 3, 1.1, 0, 2}, {0.8, 3.5, -0.5, 1.5, 3}};
+    fit.pole_pairs = {{-1.2, 2.5, {0.7}, {-0.4}},
+                      {0, 3, {0.3, 1.1}, {0, 0}},
+                      {0.8, 3.5, {0.2, -0.6, -0.5}, {-0.1, 0.4, 1.5}}};
     FrequencyOptions options;
     options.count = 48;
     const WaveSum sum = make_waves(fit, options);
@@ -204,17 +206,41 @@ TEST(Waves, EqualTheSurrogateWhenTheRuleIsFine) {
 }
 
 TEST(Waves, TheErrorBoundHoldsAndIsNotLoose) {
-    const RationalFit fit = fit_rational(activation_function("gelu"), 3, 2, 2);
-    for (NodeRule rule : {NodeRule::gauss_laguerre, NodeRule::monte_carlo, NodeRule::optimized}) {
-        FrequencyOptions options;
-        options.rule = rule;
-        options.count = 4;
-        const WaveSum sum = make_waves(fit, options);
-        double largest = 0;
-        for (double t = -3; t <= 3; t += 0.01)
-            largest = std::max(largest, std::abs(sum.value(t) - fit.value(t)));
-        EXPECT_LE(largest, sum.error_bound * 1.001) << name_of(rule);
-        EXPECT_GE(largest, sum.error_bound * 0.05) << name_of(rule);
+    for (int multiplicity : {1, 2, 3}) {
+        RationalFitOptions fit_options;
+        fit_options.multiplicity = multiplicity;
+        const RationalFit fit =
+            fit_rational(activation_function("gelu"), 3, 2, multiplicity == 1 ? 2 : 1, fit_options);
+        for (NodeRule rule :
+             {NodeRule::gauss_laguerre, NodeRule::monte_carlo, NodeRule::optimized}) {
+            FrequencyOptions options;
+            options.rule = rule;
+            options.count = 4;
+            const WaveSum sum = make_waves(fit, options);
+            // A repeated pole has the waves of a single one.
+            EXPECT_EQ(sum.waves.size(), 4 * fit.pole_pairs.size());
+            double largest = 0;
+            for (double t = -3; t <= 3; t += 0.01)
+                largest = std::max(largest, std::abs(sum.value(t) - fit.value(t)));
+            EXPECT_LE(largest, sum.error_bound * 1.001) << name_of(rule) << " " << multiplicity;
+            EXPECT_GE(largest, sum.error_bound * 0.05) << name_of(rule) << " " << multiplicity;
+        }
+    }
+}
+
+// Nodes that serve several powers at a time; those of the first alone reach 1.8e-4. Gauss–Laguerre
+// misses the third by 0.5.
+TEST(Frequencies, OptimizedNodesServeEveryPower) {
+    FrequencyOptions options;
+    options.rule = NodeRule::optimized;
+    options.count = 6;
+    const Frequencies rule = make_frequencies(3, 3, options);
+    ASSERT_EQ(rule.powers.size(), 3u);
+    const double errors[] = {4e-4, 1.7e-3, 4.7e-3};
+    for (std::size_t i = 0; i < 3; ++i) {
+        ASSERT_EQ(rule.powers[i].even_weights.size(), 6u);
+        EXPECT_LT(rule.powers[i].even_error, errors[i]);
+        EXPECT_LT(rule.powers[i].odd_error, errors[i]);
     }
 }
 

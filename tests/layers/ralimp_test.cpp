@@ -93,6 +93,7 @@ TEST(Ralimp, WeightsModeIsUnbiased) {
             config.layout = variant == 3 ? FeatureLayout::concatenated : FeatureLayout::merged;
             config.nodes_per_atom = 2;
             config.nodes = NodeRule::gauss_laguerre;
+            config.multiplicity = variant >= 2 ? 2 : 1;
             Tensor sum = Tensor::zeros({rows, outputs}, DType::float64), squares = sum, wanted;
             Ralimp layer(inputs, outputs, config, start_of(0));
             set_small_weights(layer, outputs, inputs);
@@ -130,6 +131,95 @@ TEST(Ralimp, WeightsModeConvergesToTheActivation) {
         EXPECT_NEAR(errors[0] / errors[1], 4, 2) << name_of(split);
         EXPECT_GT(errors[1] / errors[2], 2) << name_of(split);
         EXPECT_LT(errors[2], 0.02) << name_of(split);
+    }
+}
+
+// What the weights mode estimates is the rational function, up to the quadrature of its atoms.
+TEST(Ralimp, TheSurrogateIsTheRationalFunctionWithRepeatedPoles) {
+    const Tensor t = Tensor::from(
+        [] {
+            std::vector<double> values;
+            for (int i = -100; i <= 100; ++i) values.push_back(0.015 * i);
+            return values;
+        }(),
+        {201});
+    const std::vector<double> points = t.to_vector<double>();
+    for (const Activation activation : {Activation::gelu, Activation::tanh}) {
+        double before = 1;
+        for (int64_t multiplicity : {1, 2, 3}) {
+            RationalFitOptions options;
+            options.multiplicity = static_cast<int>(multiplicity);
+            const RationalFit fit =
+                fit_rational(activation_function(name_of(activation)), 1.5, 2, 1, options);
+            EXPECT_LT(fit.max_error, 0.3 * before);
+            before = fit.max_error;
+            for (const NodeRule rule : {NodeRule::gauss_laguerre, NodeRule::optimized}) {
+                RalimpConfig config = weights_config(Split::real_input);
+                config.pole_pairs = 1;
+                config.multiplicity = multiplicity;
+                config.nodes = rule;
+                config.nodes_per_atom = 5;
+                const Ralimp layer(3, 2, config, start_of(40, activation));
+                // No feature and no projection row more than a simple pole.
+                EXPECT_EQ(layer.feature_count(), 2 * 8 + 5 * 16);
+                FrequencyOptions nodes;
+                nodes.rule = rule;
+                nodes.count = 5;
+                const double bound = make_waves(fit, nodes).error_bound;
+                const std::vector<double> surrogate = layer.surrogate(t).to_vector<double>();
+                double largest = 0;
+                for (std::size_t i = 0; i < points.size(); ++i)
+                    largest = std::max(largest, std::abs(surrogate[i] - fit.value(points[i])));
+                EXPECT_LE(largest, 1.001 * bound + 1e-12) << name_of(rule) << " " << multiplicity;
+                EXPECT_GE(largest, 0.05 * bound - 1e-12) << name_of(rule) << " " << multiplicity;
+                EXPECT_LT(bound, 0.02) << name_of(rule) << " " << multiplicity;
+            }
+        }
+    }
+}
+
+// Plain gradient descent on a smooth function: the loss falls and the poles take part.
+TEST(Ralimp, LayersWithRepeatedPolesTrain) {
+    const Tensor x = normal({256, 2}, 41, 1);
+    const Tensor wanted = sin(sum(x, {1}, true) * 2.0);
+    for (Split split : splits) {
+        for (PsiMode psi : {PsiMode::free, PsiMode::weights}) {
+            RalimpConfig config;
+            config.split = split;
+            config.psi = psi;
+            config.multiplicity = 2;
+            Ralimp layer(2, 1, config, start_of(42, Activation::tanh));
+            layer.initialize_from_data(x);
+            const Parameters parameters(layer);
+            std::vector<double> start = parameters.values().to_vector<double>();
+            const auto loss = [&] { return mean(square(layer.forward(x) - wanted)); };
+            const double first = loss().item();
+            for (int step = 0; step < 60; ++step) {
+                const Tensor gradient = parameters.gradient(loss());
+                const double norm = std::sqrt(sum(square(gradient)).item());
+                parameters.values().copy_from(
+                    (parameters.values() - gradient * (0.02 / std::max(norm, 1.0))).detach());
+            }
+            // One neuron, which is all that the weights mode has, can do little here.
+            EXPECT_LT(loss().item(), (psi == PsiMode::free ? 0.8 : 0.98) * first)
+                << layer.description();
+            const std::vector<double> end = parameters.values().to_vector<double>();
+            int moved = 0;
+            for (const Parameters::Entry& entry : parameters.entries())
+                if (entry.name == "log_width" || entry.name == "even" || entry.name == "odd" ||
+                    entry.name == "position") {
+                    ++moved;
+                    EXPECT_EQ(entry.shape.elements(),
+                              entry.name == "even" || entry.name == "odd" ? 2 : 1);
+                    for (int64_t i = 0; i < entry.shape.elements(); ++i) {
+                        const auto at = static_cast<std::size_t>(entry.offset + i);
+                        EXPECT_NE(start[at], end[at]) << entry.name << " " << i;
+                    }
+                }
+            // Free real and phase input keep the coefficients in Ψ.
+            const bool amplitudes = psi == PsiMode::weights || split == Split::symmetric;
+            EXPECT_EQ(moved, amplitudes ? 4 : 1) << layer.description();
+        }
     }
 }
 
@@ -203,6 +293,7 @@ TEST(Ralimp, GradientsAgreeWithDifferences) {
                 config.norm = norm;
                 config.features = 2;
                 config.nodes_per_atom = 2;
+                config.multiplicity = norm == FeatureNorm::projected ? 2 : 1;
                 config.train_projections = true;
                 // A part of the exponents is clamped, on both sides.
                 if (norm == FeatureNorm::exact) config.exponent_limit = 0.1;
@@ -370,6 +461,8 @@ TEST(Ralimp, CountsWhatIsTrainedAndDeployed) {
     EXPECT_EQ(free.count().regenerated, free.count().deployed - 120 + 1);
     EXPECT_EQ(free.count().trained, 12 + 32 * 7 + 7 + 1);
 
+    config.multiplicity = 3;  // four numbers more
+    EXPECT_EQ(Ralimp(10, 7, config, start_of(26)).count().deployed, free.count().deployed + 4);
     for (Split split : splits) {
         for (PsiMode psi : {PsiMode::weights, PsiMode::free}) {
             for (bool on : {false, true}) {
