@@ -1,6 +1,9 @@
 // Work split into chunks of fixed size, so that no result depends on the number of threads.
 #pragma once
 #include <cstdint>
+#include <exception>
+#include <mutex>
+#include <type_traits>
 
 namespace ralimp {
 
@@ -9,44 +12,45 @@ int thread_count();
 void set_thread_count(int threads);
 
 // Calls f(begin, end) for [0, grain), [grain, 2 grain), … up to count, on several threads when
-// there is more than one chunk. Inside another parallel loop it runs on the calling thread. An
-// exception thrown by f is rethrown here (the first one by chunk order).
+// there is more than one chunk. Inside another parallel loop, and while another thread runs one, it
+// runs on the calling thread. An exception thrown by f is rethrown here (the first one by chunk
+// order).
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f);
 
-}  // namespace ralimp
+namespace parallel {
 
-#include <omp.h>
+// Calls run(context, chunk) for every chunk of 0 … chunks-1; run must not throw.
+void run_chunks(int64_t chunks, void (*run)(void* context, int64_t chunk), void* context);
 
-#include <exception>
-
-namespace ralimp {
+}  // namespace parallel
 
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f) {
     if (count <= 0) return;
     const int64_t chunks = (count + grain - 1) / grain;
-    if (chunks == 1 || thread_count() == 1 || omp_in_parallel()) {
-        for (int64_t begin = 0; begin < count; begin += grain)
-            f(begin, begin + grain < count ? begin + grain : count);
-        return;
-    }
-    std::exception_ptr error;
-    int64_t failed_chunk = chunks;
-#pragma omp parallel for schedule(static) num_threads(thread_count())
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-        const int64_t begin = chunk * grain;
+    if (chunks == 1) return f(int64_t{0}, count);
+    struct Context {
+        std::remove_reference_t<F>& f;
+        int64_t count, grain, failed_chunk;
+        std::mutex mutex;
+        std::exception_ptr error;
+    } context{f, count, grain, chunks, {}, {}};
+    const auto run = [](void* pointer, int64_t chunk) {
+        auto& c = *static_cast<Context*>(pointer);
+        const int64_t begin = chunk * c.grain;
         try {
-            f(begin, begin + grain < count ? begin + grain : count);
+            c.f(begin, begin + c.grain < c.count ? begin + c.grain : c.count);
         } catch (...) {
-#pragma omp critical(ralimp_parallel_error)
-            if (chunk < failed_chunk) {
-                failed_chunk = chunk;
-                error = std::current_exception();
+            std::lock_guard lock(c.mutex);
+            if (chunk < c.failed_chunk) {
+                c.failed_chunk = chunk;
+                c.error = std::current_exception();
             }
         }
-    }
-    if (error) std::rethrow_exception(error);
+    };
+    parallel::run_chunks(chunks, run, &context);
+    if (context.error) std::rethrow_exception(context.error);
 }
 
 }  // namespace ralimp

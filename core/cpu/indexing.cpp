@@ -1,6 +1,4 @@
 // Gathering and adding by indices along one axis.
-#include <cstring>
-
 #include "core/cpu/dispatch.h"
 #include "core/cpu/iterate.h"
 
@@ -41,27 +39,30 @@ void gather(const Tensor& out, const Tensor& in, const Tensor& index, int axis) 
         T* const out_data = static_cast<T*>(out.data());
         const T* const in_data = static_cast<const T*>(in.data());
         const int64_t* const index_data = index.data<int64_t>();
+        constexpr auto bytes = static_cast<int64_t>(sizeof(T));
+        const bool whole_rows =
+            index_stride.column == 0 && to_stride.column == 1 && from_stride.column == 1;
         for_each_block(layout, [&](Extent extent, const int64_t(&offsets)[3]) {
+            T* to = out_data + offsets[0];
+            const T* from = in_data + offsets[1];
+            const int64_t* position = index_data + offsets[2];
+            if (whole_rows && from_stride.row == 0) {
+                for (int64_t row = 0; row < extent.rows; ++row)
+                    check_index("gather", position[row * index_stride.row], size);
+                return loops().gather_rows(extent.rows, extent.columns * bytes,
+                                           reinterpret_cast<uint8_t*>(to), to_stride.row * bytes,
+                                           reinterpret_cast<const uint8_t*>(from), step * bytes,
+                                           position, index_stride.row);
+            }
             for (int64_t row = 0; row < extent.rows; ++row) {
-                T* to = out_data + offsets[0] + row * to_stride.row;
-                const T* from = in_data + offsets[1] + row * from_stride.row;
-                const int64_t* position = index_data + offsets[2] + row * index_stride.row;
-                if (index_stride.column == 0) {  // a whole row by one index
-                    check_index("gather", *position, size);
-                    from += *position * step;
-                    if (to_stride.column == 1 && from_stride.column == 1) {
-                        std::memcpy(to, from, static_cast<std::size_t>(extent.columns) * sizeof(T));
-                        continue;
-                    }
-                    for (int64_t i = 0; i < extent.columns; ++i)
-                        to[i * to_stride.column] = from[i * from_stride.column];
-                    continue;
-                }
                 for (int64_t i = 0; i < extent.columns; ++i) {
                     const int64_t chosen = position[i * index_stride.column];
                     check_index("gather", chosen, size);
                     to[i * to_stride.column] = from[i * from_stride.column + chosen * step];
                 }
+                to += to_stride.row;
+                from += from_stride.row;
+                position += index_stride.row;
             }
         });
     });

@@ -1,6 +1,7 @@
 // Matrix products by OpenBLAS. A product is cut into tasks by its shape alone and each task is one
 // single-threaded BLAS call, so the bits do not depend on the number of threads.
 #include <cblas.h>
+#include <omp.h>
 
 #include <climits>
 
@@ -36,15 +37,47 @@ Matrix matrix_of(const Tensor& x) {
 
 bool fits_blas(const Matrix& matrix) { return matrix.row_major() || matrix.column_major(); }
 
-void multiply(blasint m, blasint n, blasint k, const float* a, const Matrix& a_layout,
-              const float* b, const Matrix& b_layout, float* out, blasint out_leading) {
-    cblas_sgemm(CblasRowMajor, a_layout.transpose(), b_layout.transpose(), m, n, k, 1.0f, a,
-                a_layout.leading(), b, b_layout.leading(), 0.0f, out, out_leading);
+// One thread per BLAS call. openblas_set_num_threads, called at start, is enough for builds of
+// OpenBLAS on pthreads; those on OpenMP ask OpenMP in each thread anew.
+void keep_blas_single_threaded() {
+    thread_local const bool done = (omp_set_num_threads(1), true);
+    (void)done;
 }
-void multiply(blasint m, blasint n, blasint k, const double* a, const Matrix& a_layout,
-              const double* b, const Matrix& b_layout, double* out, blasint out_leading) {
-    cblas_dgemm(CblasRowMajor, a_layout.transpose(), b_layout.transpose(), m, n, k, 1.0, a,
-                a_layout.leading(), b, b_layout.leading(), 0.0, out, out_leading);
+
+void blas_product(CBLAS_TRANSPOSE a_form, CBLAS_TRANSPOSE b_form, blasint m, blasint n, blasint k,
+                  const float* a, blasint a_leading, const float* b, blasint b_leading, float* out,
+                  blasint out_leading) {
+    cblas_sgemm(CblasRowMajor, a_form, b_form, m, n, k, 1.0f, a, a_leading, b, b_leading, 0.0f, out,
+                out_leading);
+}
+void blas_product(CBLAS_TRANSPOSE a_form, CBLAS_TRANSPOSE b_form, blasint m, blasint n, blasint k,
+                  const double* a, blasint a_leading, const double* b, blasint b_leading,
+                  double* out, blasint out_leading) {
+    cblas_dgemm(CblasRowMajor, a_form, b_form, m, n, k, 1.0, a, a_leading, b, b_leading, 0.0, out,
+                out_leading);
+}
+// out = a x for a row-major [m, k].
+void blas_product(blasint m, blasint k, const float* a, blasint a_leading, const float* x,
+                  blasint x_step, float* out, blasint out_step) {
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, m, k, 1.0f, a, a_leading, x, x_step, 0.0f, out,
+                out_step);
+}
+void blas_product(blasint m, blasint k, const double* a, blasint a_leading, const double* x,
+                  blasint x_step, double* out, blasint out_step) {
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, m, k, 1.0, a, a_leading, x, x_step, 0.0, out,
+                out_step);
+}
+
+template <class T>
+void multiply(int64_t m, int64_t n, int64_t k, const T* a, const Matrix& a_layout, const T* b,
+              const Matrix& b_layout, T* out, int64_t out_leading) {
+    const auto rows = static_cast<blasint>(m), columns = static_cast<blasint>(n);
+    const auto inner = static_cast<blasint>(k), leading = static_cast<blasint>(out_leading);
+    if (b_layout.columns == 1 && a_layout.row_major())
+        blas_product(rows, inner, a, a_layout.leading(), b, b_layout.leading(), out, leading);
+    else
+        blas_product(a_layout.transpose(), b_layout.transpose(), rows, columns, inner, a,
+                     a_layout.leading(), b, b_layout.leading(), out, leading);
 }
 
 // Sizes of the parts a product is cut into. Each is worth a BLAS call and, beside others, a thread.
@@ -66,16 +99,24 @@ Parts parts_of(int64_t m, int64_t n, int64_t k) {
     }
     const int64_t count = std::min(most_parts, m * n * k / smallest_work);
     if (count < 2) return parts;
-    const auto cut = [&](int64_t size) {
-        const int64_t part = (size + count - 1) / count;
-        return std::max<int64_t>(multiple, (part + multiple - 1) / multiple * multiple);
+    const auto cut = [&](int64_t size, int64_t pieces) {
+        const int64_t part = (size + pieces - 1) / pieces;
+        return (part + multiple - 1) / multiple * multiple;
     };
-    if (k >= 16 * m && k >= 16 * n)
-        parts.inner = std::max<int64_t>(1024, cut(k));
-    else if (m >= n)
-        parts.rows = cut(m);
-    else
-        parts.columns = cut(n);
+    if (k >= 16 * m && k >= 16 * n) {
+        parts.inner = std::max<int64_t>(1024, cut(k, count));
+        return parts;
+    }
+    // Halve the longer side until there is work for eight threads in tiles of 512 x 512: each tile
+    // copies its rows of a and columns of b, so that nearly square ones cost least.
+    const auto tiles = [&] {
+        return ((m + parts.rows - 1) / parts.rows) * ((n + parts.columns - 1) / parts.columns);
+    };
+    while ((tiles() < 8 || parts.rows * parts.columns > 512 * 512) &&
+           parts.rows * parts.columns * k >= 2 * smallest_work &&
+           std::max(parts.rows, parts.columns) > multiple)
+        (parts.rows >= parts.columns ? parts.rows : parts.columns) =
+            cut(std::max(parts.rows, parts.columns), 2);
     return parts;
 }
 
@@ -97,6 +138,7 @@ void multiply_batch(const Layout<3>& batch, T* out, const Matrix& out_layout, co
     if (inner_parts > 1) partial = Tensor::empty({batches, inner_parts, m, n}, dtype_of<T>());
 
     const auto task = [&](int64_t number) {
+        keep_blas_single_threaded();
         const int64_t inner = number % inner_parts * parts.inner;
         const int64_t column = number / inner_parts % column_parts * parts.columns;
         const int64_t row = number / inner_parts / column_parts % row_parts * parts.rows;
@@ -109,14 +151,13 @@ void multiply_batch(const Layout<3>& batch, T* out, const Matrix& out_layout, co
             block /= batch.sizes[axis];
         }
         T* to = out + offsets[0] + row * out_layout.row_stride + column;
-        blasint out_leading = out_layout.leading();
+        int64_t out_leading = out_layout.leading();
         if (inner_parts > 1) {
             to = partial.data<T>() + (index * inner_parts + inner / parts.inner) * m * n;
-            out_leading = static_cast<blasint>(n);
+            out_leading = n;
         }
-        multiply(static_cast<blasint>(std::min(parts.rows, m - row)),
-                 static_cast<blasint>(std::min(parts.columns, n - column)),
-                 static_cast<blasint>(std::min(parts.inner, k - inner)),
+        multiply(std::min(parts.rows, m - row), std::min(parts.columns, n - column),
+                 std::min(parts.inner, k - inner),
                  a + offsets[1] + row * a_layout.row_stride + inner * a_layout.column_stride,
                  a_layout,
                  b + offsets[2] + inner * b_layout.row_stride + column * b_layout.column_stride,

@@ -1,4 +1,6 @@
 // Products against sums in double over many sizes, layouts and batches.
+#include <thread>
+
 #include "tests/core/kernel_testing.h"
 
 namespace ralimp::testing {
@@ -142,8 +144,24 @@ TEST_P(Matmul, ThreadsDoNotChangeTheBits) {
             results[threads - 1] = Tensor::empty({m, n});
             kernels({}).matmul(results[threads - 1], a, b);
         }
-        EXPECT_TRUE(same_bits(results[0], results[1]));
+        EXPECT_TRUE(same_bits(results[0], results[1])) << m << " " << n << " " << k;
     }
+}
+
+TEST_P(Matmul, EveryThreadGetsTheSameBits) {
+    const Tensor a = values({500, 500}, DType::float32, 1),
+                 b = values({500, 500}, DType::float32, 2);
+    const Tensor expected = Tensor::empty({500, 500});
+    kernels({}).matmul(expected, a, b);
+    std::vector<Tensor> results(3);
+    std::vector<std::thread> threads;
+    for (Tensor& result : results)
+        threads.emplace_back([&] {
+            result = Tensor::empty({500, 500});
+            kernels({}).matmul(result, a, b);
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const Tensor& result : results) EXPECT_TRUE(same_bits(result, expected));
 }
 
 TEST_P(Matmul, InfinityAndNanArePassedOn) {

@@ -1,6 +1,7 @@
 // Copies, and conversions between the element types.
 #include <type_traits>
 
+#include "core/cpu/loops/pack.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
@@ -54,6 +55,31 @@ void copy_rows(Extent extent, void* out_memory, Stride out_stride, const void* i
     }
 }
 
+// Memory in units of T: short rows need no call of memcpy.
+template <class T>
+void copy_units(uint8_t* to, const uint8_t* from, int64_t units) {
+    constexpr int width = Pack<T>::width;
+    T* out = reinterpret_cast<T*>(to);
+    const T* in = reinterpret_cast<const T*>(from);
+    int64_t i = 0;
+    for (; i + width <= units; i += width) Pack<T>::load(in + i).store(out + i);
+    if (i < units) Pack<T>::load(in + i, units - i).store(out + i, units - i);
+}
+
+void gather_rows(int64_t rows, int64_t bytes, uint8_t* out, int64_t out_stride, const uint8_t* in,
+                 int64_t step, const int64_t* position, int64_t position_stride) {
+    for (int64_t row = 0; row < rows; ++row) {
+        const uint8_t* from = in + position[row * position_stride] * step;
+        if (pack_bytes == 0 || bytes > 1024)
+            __builtin_memcpy(out, from, bytes);
+        else if (bytes % 4 == 0)
+            copy_units<int32_t>(out, from, bytes / 4);
+        else
+            copy_units<uint8_t>(out, from, bytes);
+        out += out_stride;
+    }
+}
+
 // In the order of DType.
 template <class From>
 void add(TypedLoops<From>& loops) {
@@ -72,6 +98,7 @@ void add_convert(Loops& loops) noexcept {
     add(loops.int64);
     add(loops.int32);
     add(loops.uint8);
+    loops.gather_rows = gather_rows;
     loops.copy[0] = copy_rows<uint8_t>;
     loops.copy[1] = copy_rows<uint16_t>;
     loops.copy[2] = copy_rows<uint32_t>;

@@ -87,6 +87,11 @@ struct Loops {
     TypedLoops<uint8_t> uint8;
     // Copies elements of 1, 2, 4 and 8 bytes.
     void (*copy[4])(Extent, void* out, Stride, const void* in, Stride);
+    // out[row] = in[position[row]], rows of neighbouring bytes; `step` is the distance of rows in
+    // in. All sizes and strides in bytes, but position_stride in elements.
+    void (*gather_rows)(int64_t rows, int64_t bytes, uint8_t* out, int64_t out_stride,
+                        const uint8_t* in, int64_t step, const int64_t* position,
+                        int64_t position_stride);
     // Draws of whole Philox blocks, from the one given on: four float32 or two float64 each.
     void (*uniform_float32)(const PhiloxKey&, uint64_t block, int64_t blocks, float* out);
     void (*uniform_float64)(const PhiloxKey&, uint64_t block, int64_t blocks, double* out);
