@@ -49,15 +49,6 @@ const char* name_of(Activation activation) {
     return enum_names(activation)[static_cast<int>(activation)].second;
 }
 
-Activation activation_from_name(const std::string& name) {
-    std::string known;
-    for (const auto& [activation, text] : enum_names(Activation{})) {
-        if (name == text) return activation;
-        known += (known.empty() ? "" : ", ") + std::string(text);
-    }
-    fail("activation: {} is unknown; the activations are {}", name, known);
-}
-
 Tensor activation_derivative(Activation activation, int order, const Tensor& x) {
     const PlainOperation operation = plain_operations[static_cast<int>(activation)];
     if (order == 0) return operation(x);

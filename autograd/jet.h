@@ -109,6 +109,5 @@ Tensor activation_reference(const ActivationProgram& program, const Tensor& chan
 Tensor activation_derivative(Activation activation, int order, const Tensor& x);
 
 const char* name_of(Activation activation);
-Activation activation_from_name(const std::string& name);
 
 }  // namespace ralimp

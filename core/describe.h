@@ -27,11 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <utility>
-
-#include "core/error.h"
 
 namespace ralimp {
 
@@ -98,23 +94,12 @@ constexpr Rule items(std::size_t fewest,
 }
 constexpr Rule non_empty() { return Rule{}.non_empty(); }
 
-// The name of an enum's value, and the value of a name; the second throws Error with the known
-// ones.
+// The name of an enum's value.
 template <class Enum>
 constexpr const char* enum_name(Enum value) {
     for (const auto& [known, name] : enum_names(Enum{}))
         if (known == value) return name;
     return "";
-}
-
-template <class Enum>
-Enum enum_from_name(std::string_view what, std::string_view name) {
-    std::string known_names;
-    for (const auto& [value, known] : enum_names(Enum{})) {
-        if (name == known) return value;
-        known_names += (known_names.empty() ? "" : ", ") + std::string(known);
-    }
-    fail("{}: unknown name '{}'; known are {}", what, name, known_names);
 }
 
 }  // namespace ralimp

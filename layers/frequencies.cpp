@@ -50,10 +50,6 @@ LaplacePolynomials laplace_polynomials(int multiplicity) {
 
 std::string_view name_of(NodeRule rule) { return enum_name(rule); }
 
-NodeRule node_rule_from_name(std::string_view name) {
-    return enum_from_name<NodeRule>("nodes", name);
-}
-
 namespace {
 
 // The two unit atoms of one power on Chebyshev points of [-reach, reach], with rows for the penalty

@@ -36,7 +36,6 @@ constexpr auto enum_names(NodeRule) {
                       std::pair{NodeRule::optimized, "optimized"}};
 }
 std::string_view name_of(NodeRule rule);
-NodeRule node_rule_from_name(std::string_view name);
 
 struct FrequencyOptions {
     NodeRule rule = NodeRule::gauss_laguerre;

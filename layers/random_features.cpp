@@ -18,8 +18,6 @@ constexpr double pi = 3.14159265358979323846;
 
 std::string_view name_of(Split split) { return enum_name(split); }
 
-Split split_from_name(std::string_view name) { return enum_from_name<Split>("split", name); }
-
 double angle_of(Split split) {
     constexpr double angles[] = {pi / 4, 0, pi / 2};
     return angles[static_cast<int>(split)];
@@ -110,10 +108,6 @@ double polynomial_variance(std::span<const double> coefficients, const PairGeome
 }
 
 std::string_view name_of(ScaleRule rule) { return enum_name(rule); }
-
-ScaleRule scale_rule_from_name(std::string_view name) {
-    return enum_from_name<ScaleRule>("scale rule", name);
-}
 
 double scale_of(const ScaleOptions& options, double mean_exponent, double rms_product) {
     double scale = options.value;

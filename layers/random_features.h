@@ -26,7 +26,6 @@ constexpr auto enum_names(Split) {
                       std::pair{Split::phase_input, "phase_input"}};
 }
 std::string_view name_of(Split split);
-Split split_from_name(std::string_view name);
 double angle_of(Split split);  // θ in radians
 
 // One draw of each side from the projections g·x, g·w and the squared norms |x|², |w|².
@@ -78,7 +77,6 @@ constexpr auto enum_names(ScaleRule) {
                       std::pair{ScaleRule::variance, "variance"}};
 }
 std::string_view name_of(ScaleRule rule);
-ScaleRule scale_rule_from_name(std::string_view name);
 
 struct ScaleOptions {
     ScaleRule rule = ScaleRule::variance;

@@ -1,7 +1,6 @@
 #include "trainers/objective.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -23,15 +22,12 @@ NamedValues values_of(const Loss& loss) {
 NamedValues sum(const std::vector<Part>& parts) {
     NamedValues total = parts[0].loss;
     for (std::size_t part = 1; part < parts.size(); ++part) {
-        // A term may be missing from some parts: conditions stand in one part only.
         for (const auto& [name, value] : parts[part].loss) {
             const auto found =
                 std::find_if(total.begin(), total.end(),
                              [&, &wanted = name](const auto& t) { return t.first == wanted; });
-            if (found == total.end())
-                total.emplace_back(name, value);
-            else
-                found->second += value;
+            check(found != total.end(), "loss: the first part lacks the term '{}'", name);
+            found->second += value;
         }
     }
     return total;
@@ -50,13 +46,6 @@ void add_gradients(const std::vector<Part>& parts, const Tensor& out) {
 }
 
 }  // namespace
-
-int64_t rows_per_part(int64_t channels, int64_t width, DType dtype) {
-    constexpr int64_t layer_bytes = 400'000;
-    const int64_t row = channels * width * static_cast<int64_t>(bytes_of(dtype));
-    const auto rows = static_cast<uint64_t>(std::clamp<int64_t>(layer_bytes / row, 1024, 65536));
-    return static_cast<int64_t>(std::bit_floor(rows));
-}
 
 NamedValues loss_values(const Task& task) {
     std::vector<Part> parts(static_cast<std::size_t>(task.parts()));

@@ -6,16 +6,8 @@
 #include "autograd/operations.h"
 #include "data/samplers.h"
 #include "trainers/plot.h"
-#include "trainers/signals.h"
 
 namespace ralimp {
-namespace {
-
-// Rows of one evaluation at a time: bounds memory, and a signal is seen within a fraction of a
-// second.
-constexpr int64_t evaluation_rows = 16384;
-
-}  // namespace
 
 PinnTask::PinnTask(const PinnConfig& config)
     : config_(config),
@@ -83,28 +75,16 @@ Loss PinnTask::loss(int64_t part) const {
 }
 
 Tensor PinnTask::predict(const Tensor& points) const {
-    NoGrad no_grad;
-    const Tensor inputs = to(points, dtype_);
-    Tensor values = Tensor::empty({points.size(0)}, DType::float64);
-    for (int64_t begin = 0; begin < points.size(0); begin += evaluation_rows) {
-        throw_if_stop_requested();
-        const int64_t end = std::min(begin + evaluation_rows, points.size(0));
-        const Tensor out = network_->forward(slice(inputs, 0, begin, end));
-        slice(values, 0, begin, end).copy_from(select(out, 1, 0));
-    }
-    return values;
+    const Tensor values =
+        in_pieces(to(points, dtype_), [&](const Tensor& x) { return network_->forward(x); });
+    return to(select(values, 1, 0), DType::float64);
 }
 
 const Tensor& PinnTask::exact_solution(const Tensor& points) {
-    if (exact_.defined()) return exact_;
-    const Tensor values = Tensor::empty({points.size(0)}, DType::float64);
-    for (int64_t begin = 0; begin < points.size(0); begin += evaluation_rows) {
-        throw_if_stop_requested();
-        const int64_t end = std::min(begin + evaluation_rows, points.size(0));
-        const Tensor exact = problem_->exact(slice(points, 0, begin, end));
-        slice(values, 0, begin, end).copy_from(select(exact, 1, 0));
-    }
-    return exact_ = values;
+    if (!exact_.defined())
+        exact_ =
+            in_pieces(points, [&](const Tensor& x) { return select(problem_->exact(x), 1, 0); });
+    return exact_;
 }
 
 NamedValues PinnTask::evaluate() {

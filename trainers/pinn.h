@@ -28,7 +28,7 @@ struct PinnEvaluationConfig {
     std::array<int64_t, 2> grid{256, 100};
 
     static void describe(auto& config, auto& field) {
-        field("grid", config.grid, "points along x and t, ends of t as in the reference data",
+        field("grid", config.grid, "points along x and t; the last t is one cell before the end",
               between(2, 4096));
     }
 };

@@ -4,12 +4,10 @@
 
 #include "autograd/operations.h"
 #include "data/synthetic_picture.h"
-#include "trainers/signals.h"
 
 namespace ralimp {
 namespace {
 
-constexpr int64_t evaluation_rows = 16384;
 // Rows that a data-dependent start looks at.
 constexpr int64_t calibration_rows = 4096;
 
@@ -103,14 +101,8 @@ Loss SirenTask::loss(int64_t part) const {
 }
 
 Tensor SirenTask::reconstruct() const {
-    NoGrad no_grad;
-    Tensor pixels = Tensor::empty(targets_.shape(), targets_.dtype());
-    for (int64_t begin = 0; begin < pixels.size(0); begin += evaluation_rows) {
-        throw_if_stop_requested();
-        const int64_t end = std::min(begin + evaluation_rows, pixels.size(0));
-        slice(pixels, 0, begin, end)
-            .copy_from(network_->forward(slice(coordinates_, 0, begin, end)));
-    }
+    const Tensor pixels =
+        in_pieces(coordinates_, [&](const Tensor& x) { return network_->forward(x); });
     return reshape(pixels, image_.pixels.shape());
 }
 

@@ -1,6 +1,7 @@
 // What a training task supplies to the one training loop: a model, a loss, an evaluation, pictures.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,11 @@ namespace ralimp {
 // Rows of a part for a network of this width that carries so many derivative channels: about 400 kB
 // for each layer.
 int64_t rows_per_part(int64_t channels, int64_t width, DType dtype);
+
+// f of some thousand rows of the inputs at a time, joined, without recording: memory stays bounded,
+// and a signal is seen within a fraction of a second (throws as throw_if_stop_requested,
+// signals.h).
+Tensor in_pieces(const Tensor& inputs, const std::function<Tensor(const Tensor&)>& f);
 
 // The loss of one batch and the terms it is the weighted sum of; scalars of shape [].
 struct Loss {
@@ -33,9 +39,9 @@ public:
     // Chooses the data of a step: a pure function of the seed and this number.
     virtual void set_batch(int64_t sample_step) = 0;
     // The loss of the chosen batch at the model's present parameters is the sum over its parts,
-    // term by term. Parts are computed one by one, several threads at a time, so that what one part
-    // keeps for its gradient fits a cache. Their number depends on the config alone, never on
-    // threads.
+    // term by term; the first part has every term, others may lack some. Parts are computed one by
+    // one, several threads at a time, so that what one part keeps for its gradient fits a cache.
+    // Their number depends on the config alone, never on threads.
     virtual int64_t parts() const { return 1; }
     virtual Loss loss(int64_t part) const = 0;
 

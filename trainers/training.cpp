@@ -52,9 +52,11 @@ void Training::start_phase() {
 }
 
 void Training::open_metrics() {
-    std::vector<std::string> columns;
-    task_.set_batch(phase_start_);
-    for (const auto& [name, value] : loss_values(task_)) columns.push_back(name);
+    std::vector<std::string> columns{"loss"};
+    {
+        NoGrad no_grad;
+        for (const auto& [name, value] : task_.loss(0).terms) columns.push_back(name);
+    }
     columns.insert(columns.end(), {"learning_rate", "gradient_norm", "seconds"});
     for (const std::string& name : task_.metric_names()) columns.push_back(name);
     metrics_file_.emplace(folder_->metrics().string(), columns,

@@ -99,8 +99,6 @@ TEST(FitReport, ScaleRules) {
     EXPECT_DOUBLE_EQ(scale_of({ScaleRule::variance, 1, 4, 0.5}, 8, 1), 4);
     EXPECT_DOUBLE_EQ(scale_of({ScaleRule::variance, 1, 4, 0.5}, 0.1, 1), 1);  // never stretched
     EXPECT_THROW(scale_of({ScaleRule::fixed, 0, 4, 0.5}, 1, 1), Error);
-    EXPECT_THROW(scale_rule_from_name("std"), Error);
-    EXPECT_EQ(scale_rule_from_name("rms"), ScaleRule::rms);
 }
 
 TEST(FitReport, DoesNotDependOnTheNumberOfThreads) {

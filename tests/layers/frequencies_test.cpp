@@ -252,8 +252,6 @@ TEST(Frequencies, RejectsWhatCannotBe) {
     EXPECT_THROW(make_frequencies(1, 1, options), Error);
     EXPECT_THROW(make_frequencies(1, 0, {}), Error);
     EXPECT_THROW(make_frequencies(0, 1, {}), Error);
-    EXPECT_EQ(node_rule_from_name("optimized"), NodeRule::optimized);
-    EXPECT_THROW(node_rule_from_name("laguerre"), Error);
 }
 
 }  // namespace

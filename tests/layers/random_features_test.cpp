@@ -296,10 +296,5 @@ TEST(ProjectionRows, AntitheticRowsAreNegatedAndDeterministic) {
     EXPECT_THROW(projection_rows(0, 4, key), Error);
 }
 
-TEST(RandomFeatures, NamesOfTheSplits) {
-    for (Split split : splits) EXPECT_EQ(split_from_name(name_of(split)), split);
-    EXPECT_THROW(split_from_name("complex"), Error);
-}
-
 }  // namespace
 }  // namespace ralimp

@@ -28,10 +28,9 @@ std::map<std::string, std::string> texts_of(const Checkpoint& checkpoint) {
 }  // namespace
 
 void WatchedTask::set_batch(int64_t sample_step) {
-    if (++batches_ > 0) {
-        if (before_step) before_step(batches_);
-        if (on_batch) on_batch(sample_step);
-    }
+    ++batches_;
+    if (before_step) before_step(batches_);
+    if (on_batch) on_batch(sample_step);
     inner_->set_batch(sample_step);
 }
 

@@ -39,7 +39,7 @@ public:
 
 private:
     std::unique_ptr<Task> inner_;
-    int64_t batches_ = -1;  // the first one only asks for the names of the loss terms
+    int64_t batches_ = 0;
     int64_t evaluations_ = 0;
     mutable std::atomic<int64_t> losses_ = 0;
 };

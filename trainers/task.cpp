@@ -1,0 +1,30 @@
+#include "trainers/task.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "autograd/operations.h"
+#include "trainers/signals.h"
+
+namespace ralimp {
+
+int64_t rows_per_part(int64_t channels, int64_t width, DType dtype) {
+    constexpr int64_t layer_bytes = 400'000;
+    const int64_t row = channels * width * static_cast<int64_t>(bytes_of(dtype));
+    const auto rows = static_cast<uint64_t>(std::clamp<int64_t>(layer_bytes / row, 1024, 65536));
+    return static_cast<int64_t>(std::bit_floor(rows));
+}
+
+Tensor in_pieces(const Tensor& inputs, const std::function<Tensor(const Tensor&)>& f) {
+    constexpr int64_t most_rows = 16384;
+    NoGrad no_grad;
+    const int64_t rows = inputs.size(0);
+    Tensors pieces;
+    for (int64_t begin = 0; begin < rows; begin += most_rows) {
+        throw_if_stop_requested();
+        pieces.push_back(f(slice(inputs, 0, begin, std::min(begin + most_rows, rows))));
+    }
+    return concatenate(pieces);
+}
+
+}  // namespace ralimp
