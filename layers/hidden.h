@@ -23,6 +23,8 @@ struct HiddenStart {
     double scale = 1;   // omega of a sine network
     LinearStart start;  // of W and b; its key is the source of every random number of the layer
     DType dtype = DType::float32;
+    // Where layers of a network keep the fits they share; null: a layer makes its own.
+    std::shared_ptr<RationalFits> fits;
 };
 
 std::unique_ptr<Layer> make_hidden(const HiddenConfig& config, int64_t inputs, int64_t outputs,

@@ -10,6 +10,7 @@ std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, i
     const int64_t inputs = box.dims();
     std::vector<std::unique_ptr<Layer>> layers;
     if (config.scale_inputs) layers.push_back(std::make_unique<Scaling>(box, dtype));
+    const auto fits = std::make_shared<RationalFits>();
     uint32_t layer = 0;
     const auto next_start = [&](Initialization initialization, double omega) {
         return LinearStart{initialization, omega, {seed, RandomStream::parameters, layer++}};
@@ -20,9 +21,10 @@ std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, i
         next_start(siren ? Initialization::siren_first : config.initialization, config.first_omega),
         config.activation, config.first_omega));
     for (int64_t i = 1; i < config.hidden_layers; ++i)
-        layers.push_back(make_hidden(config.hidden, config.width, config.width,
-                                     {config.activation, config.omega,
-                                      next_start(config.initialization, config.omega), dtype}));
+        layers.push_back(
+            make_hidden(config.hidden, config.width, config.width,
+                        {config.activation, config.omega,
+                         next_start(config.initialization, config.omega), dtype, fits}));
     layers.push_back(std::make_unique<Linear>(config.width, outputs, dtype,
                                               next_start(config.initialization, config.omega)));
     return std::make_unique<Mlp>(std::move(layers));

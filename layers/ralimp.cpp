@@ -17,9 +17,11 @@ Atoms make_atoms(const RalimpConfig& config, const HiddenStart& start) {
     nodes.s_max = config.s_max.value_or(std::numeric_limits<double>::infinity());
     // The draws of a layer are told apart by the layer's step; 2^8 pole pairs fit between two.
     nodes.key = {start.start.key.seed, RandomStream::noise, start.start.key.step << 8};
+    RationalFits own;
+    RationalFits& fits = start.fits ? *start.fits : own;
     return Atoms(
-        fit_rational(activation_function(name_of(start.activation), start.scale), config.half_width,
-                     static_cast<int>(config.degree), static_cast<int>(config.pole_pairs), fit),
+        fits.get(name_of(start.activation), start.scale, config.half_width,
+                 static_cast<int>(config.degree), static_cast<int>(config.pole_pairs), fit),
         nodes, start.dtype);
 }
 

@@ -284,4 +284,16 @@ RationalFit fit_rational(const ScalarFunction& function, double half_width, int 
     return fit;
 }
 
+const RationalFit& RationalFits::get(const std::string& activation, double frequency,
+                                     double half_width, int degree, int pole_pairs,
+                                     const RationalFitOptions& options) {
+    const auto key = std::tuple(activation, frequency, half_width, degree, pole_pairs, options);
+    const auto found = fits_.find(key);
+    if (found != fits_.end()) return found->second;
+    return fits_
+        .emplace(key, fit_rational(activation_function(activation, frequency), half_width, degree,
+                                   pole_pairs, options))
+        .first->second;
+}
+
 }  // namespace ralimp

@@ -2,7 +2,11 @@
 // pairs, fitted by variable projection. Numbers only; the features made of them are in
 // layers/quadrature.h and layers/random_features.h.
 #pragma once
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "layers/scalar_activation.h"
@@ -44,6 +48,8 @@ struct RationalFitOptions {
     // minimising the mean square.
     bool minimax = false;
     int multiplicity = 1;  // of every pole pair
+
+    auto operator<=>(const RationalFitOptions&) const = default;
 };
 
 // Fits a polynomial of the given degree (-1: none) and `pole_pairs` pairs to the function on
@@ -55,5 +61,19 @@ struct RationalFitOptions {
 // not finite on the interval.
 RationalFit fit_rational(const ScalarFunction& function, double half_width, int degree,
                          int pole_pairs, const RationalFitOptions& options = {});
+
+// Fits of activations that are made once, however often they are asked for: the layers of a network
+// share them. Not for several threads at a time.
+class RationalFits {
+public:
+    // fit_rational() of activation_function(activation, frequency).
+    const RationalFit& get(const std::string& activation, double frequency, double half_width,
+                           int degree, int pole_pairs, const RationalFitOptions& options = {});
+    std::size_t size() const { return fits_.size(); }
+
+private:
+    std::map<std::tuple<std::string, double, double, int, int, RationalFitOptions>, RationalFit>
+        fits_;
+};
 
 }  // namespace ralimp

@@ -503,6 +503,21 @@ TEST(Ralimp, Float32FollowsFloat64) {
     }
 }
 
+TEST(Ralimp, LayersShareTheirFit) {
+    HiddenStart start = start_of(43);
+    start.fits = std::make_shared<RationalFits>();
+    RalimpConfig config;
+    const Ralimp first(4, 3, config, start), second(6, 2, config, start);
+    EXPECT_EQ(start.fits->size(), 1u);
+    const Tensor t = normal({50}, 44, 1);
+    EXPECT_EQ(largest_difference(first.surrogate(t), second.surrogate(t)), 0);
+    EXPECT_EQ(
+        largest_difference(first.surrogate(t), Ralimp(4, 3, config, start_of(43)).surrogate(t)), 0);
+    config.pole_pairs = 2;
+    const Ralimp other(4, 3, config, start);
+    EXPECT_EQ(start.fits->size(), 2u);
+}
+
 TEST(Ralimp, RejectsWhatDoesNotFit) {
     RalimpConfig config;
     config.pole_pairs = 0;

@@ -208,6 +208,25 @@ TEST(RationalFit, IsDeterministicAndQuick) {
     EXPECT_LT(seconds, 5);  // about 0.05 s on an idle core; a bound even a sanitizer build meets
 }
 
+TEST(RationalFits, AreMadeOnceForEachSetOfArguments) {
+    RationalFits fits;
+    RationalFitOptions twofold;
+    twofold.multiplicity = 2;
+    const RationalFit& tanh_fit = fits.get("tanh", 1, 3, 2, 1);
+    const RationalFit& repeated = fits.get("tanh", 1, 3, 2, 1, twofold);
+    const RationalFit& wide = fits.get("tanh", 1, 4, 2, 1);
+    const RationalFit& fast = fits.get("tanh", 2, 3, 2, 1);
+    EXPECT_EQ(fits.size(), 4u);
+    EXPECT_EQ(&fits.get("tanh", 1, 3, 2, 1), &tanh_fit);
+    EXPECT_EQ(&fits.get("tanh", 1, 3, 2, 1, twofold), &repeated);
+    EXPECT_EQ(&fits.get("tanh", 1, 4, 2, 1), &wide);
+    EXPECT_EQ(&fits.get("tanh", 2, 3, 2, 1), &fast);
+    EXPECT_EQ(fits.size(), 4u);
+    const RationalFit again = fit_rational(activation_function("tanh"), 3, 2, 1, twofold);
+    EXPECT_EQ(repeated.pole_pairs[0].width, again.pole_pairs[0].width);
+    EXPECT_EQ(repeated.pole_pairs[0].odd, again.pole_pairs[0].odd);
+}
+
 TEST(RationalFit, RejectsWhatItCannotFit) {
     const ScalarFunction f = activation_function("tanh");
     EXPECT_THROW(fit_rational(f, 0, 2, 1), Error);
