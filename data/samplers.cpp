@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "data/sobol.h"
 
 namespace ralimp {
 namespace {
@@ -32,8 +33,26 @@ double between(double lower, double upper, double part) {
 
 }  // namespace
 
-Tensor uniform_points(const RandomKey& key, const Box& box, int64_t count) {
+Tensor sample_points(Sampler sampler, const Box& box, int64_t count, const RandomKey& key) {
+    switch (sampler) {
+        case Sampler::latin_hypercube:
+            return latin_hypercube_points(key, box, count);
+        case Sampler::uniform:
+            return uniform_points(key, box, count);
+        case Sampler::sobol:
+            return sobol_points(key, box, count);
+        case Sampler::grid:
+            break;
+    }
+    // The rounding makes 1000 points in three axes 10 each, though their cube root is not exact.
+    const double root = std::pow(static_cast<double>(count), 1 / static_cast<double>(box.dims()));
+    return grid_points(box, std::vector<int64_t>(static_cast<std::size_t>(box.dims()),
+                                                 static_cast<int64_t>(root + 1e-9)));
+}
+
+Tensor uniform_points(const RandomKey& key, const Box& box, int64_t count, int64_t first) {
     check_box("uniform_points", box, count);
+    check(first >= 0, "uniform_points: there is no point number {}", first);
     const int64_t dims = box.dims();
     Tensor points = Tensor::empty({count, dims}, DType::float64);
     auto* out = points.data<double>();
@@ -42,7 +61,31 @@ Tensor uniform_points(const RandomKey& key, const Box& box, int64_t count) {
             for (int64_t k = 0; k < dims; ++k) {
                 const auto axis = static_cast<std::size_t>(k);
                 const double part =
-                    random_uniform<double>(key, static_cast<uint64_t>(i * dims + k));
+                    random_uniform<double>(key, static_cast<uint64_t>((first + i) * dims + k));
+                out[i * dims + k] = between(box.lower[axis], box.upper[axis], part);
+            }
+    });
+    return points;
+}
+
+Tensor sobol_points(const RandomKey& key, const Box& box, int64_t count, int64_t first) {
+    check_box("sobol_points", box, count);
+    const int64_t dims = box.dims();
+    check(dims <= sobol_axes, "sobol_points: at most {} axes, not {}", sobol_axes, dims);
+    check(first >= 0 && count <= (int64_t{1} << 32) - first,
+          "sobol_points: the sequence has 2^32 points, not {} after the first {}", count, first);
+    std::vector<uint32_t> shift;
+    for (int64_t k = 0; k < dims; ++k)
+        shift.push_back(static_cast<uint32_t>(random_bits(key, static_cast<uint64_t>(k)) >> 32));
+    Tensor points = Tensor::empty({count, dims}, DType::float64);
+    auto* out = points.data<double>();
+    parallel_for(count, points_of_a_chunk, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            for (int64_t k = 0; k < dims; ++k) {
+                const auto axis = static_cast<std::size_t>(k);
+                const uint32_t digits = sobol_digits(static_cast<uint32_t>(first + i), k);
+                // In the middle of what 32 digits leave open.
+                const double part = (static_cast<double>(digits ^ shift[axis]) + 0.5) * 0x1p-32;
                 out[i * dims + k] = between(box.lower[axis], box.upper[axis], part);
             }
     });
@@ -51,8 +94,8 @@ Tensor uniform_points(const RandomKey& key, const Box& box, int64_t count) {
 
 Tensor latin_hypercube_points(const RandomKey& key, const Box& box, int64_t count) {
     check_box("latin_hypercube_points", box, count);
-    check(count <= int64_t{1} << 20, "latin_hypercube_points: at most {} points, not {}",
-          int64_t{1} << 20, count);
+    check(count <= most_latin_hypercube_points, "latin_hypercube_points: at most {} points, not {}",
+          most_latin_hypercube_points, count);
     const int64_t dims = box.dims();
     Tensor points = Tensor::empty({count, dims}, DType::float64);
     auto* out = points.data<double>();

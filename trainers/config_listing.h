@@ -53,10 +53,19 @@ std::string type_in_words(const Rule& rule) {
         return "text";
 }
 
+// A variant whose alternatives hold such variants again is listed once along a path.
+struct ListedVariant {
+    const void* type;
+    const ListedVariant* around;
+};
+template <class T>
+inline constexpr char variant_tag = 0;
+
 class KeyLister {
 public:
-    KeyLister(std::vector<ConfigKey>& keys, std::string path, std::string kind)
-        : keys_(keys), path_(std::move(path)), kind_(std::move(kind)) {}
+    KeyLister(std::vector<ConfigKey>& keys, std::string path, std::string kind,
+              const ListedVariant* around = nullptr)
+        : keys_(keys), path_(std::move(path)), kind_(std::move(kind)), around_(around) {}
 
     template <class T>
     void operator()(const char* key, const T& value, const char* help, const Rule& rule = {}) {
@@ -75,15 +84,18 @@ public:
             const std::string kind_path = path.empty() ? "kind" : path + ".kind";
             const std::vector<std::string> kinds = VariantTraits<T>::kinds();
             keys_.push_back({kind_path, kind_, join(kinds, " | "), kinds[value.index()], help});
+            for (const ListedVariant* outer = around_; outer; outer = outer->around)
+                if (outer->type == &variant_tag<T>) return;
+            const ListedVariant listed{&variant_tag<T>, around_};
             for (std::size_t i = 0; i < kinds.size(); ++i) {
                 T alternative = value;
                 if (i != value.index()) VariantTraits<T>::emplace(alternative, i);
-                KeyLister inner(keys_, path, fmt::format("{}={}", kind_path, kinds[i]));
+                KeyLister inner(keys_, path, fmt::format("{}={}", kind_path, kinds[i]), &listed);
                 std::visit([&]<class A>(const A& chosen) { A::describe(chosen, inner); },
                            alternative);
             }
         } else if constexpr (DescribedStruct<T>) {
-            KeyLister inner(keys_, path, kind_);
+            KeyLister inner(keys_, path, kind_, around_);
             T::describe(value, inner);
         } else {
             keys_.push_back({path, kind_, type_in_words<T>(rule),
@@ -95,6 +107,7 @@ private:
     std::vector<ConfigKey>& keys_;
     std::string path_;
     std::string kind_;
+    const ListedVariant* around_;
 };
 
 }  // namespace config_detail

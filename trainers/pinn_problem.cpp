@@ -1,10 +1,8 @@
 #include "trainers/pinn_problem.h"
 
-#include <cmath>
 #include <numbers>
 
 #include "autograd/operations.h"
-#include "data/samplers.h"
 
 namespace ralimp {
 namespace {
@@ -52,20 +50,6 @@ private:
 };
 
 }  // namespace
-
-Tensor sample_points(Sampler sampler, const Box& box, int64_t count, const RandomKey& key) {
-    switch (sampler) {
-        case Sampler::latin_hypercube:
-            return latin_hypercube_points(key, box, count);
-        case Sampler::uniform:
-            return uniform_points(key, box, count);
-        case Sampler::grid:
-            break;
-    }
-    // The rounding makes 1000 points in three axes 10 each, though their cube root is not exact.
-    const double root = std::pow(static_cast<double>(count), 1 / static_cast<double>(box.dims()));
-    return grid_points(box, std::vector<int64_t>(box.dims(), static_cast<int64_t>(root + 1e-9)));
-}
 
 Tensor PinnProblem::evaluation_points(const std::array<int64_t, 2>& grid) const {
     Box box = domain();

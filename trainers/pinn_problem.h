@@ -9,18 +9,11 @@
 
 #include "autograd/jet.h"
 #include "core/describe.h"
-#include "core/random.h"
 #include "data/burgers.h"
+#include "data/samplers.h"
 #include "layers/network.h"
 
 namespace ralimp {
-
-enum class Sampler { latin_hypercube, uniform, grid };
-
-constexpr auto enum_names(Sampler) {
-    return std::array{std::pair{Sampler::latin_hypercube, "latin_hypercube"},
-                      std::pair{Sampler::uniform, "uniform"}, std::pair{Sampler::grid, "grid"}};
-}
 
 struct PointsConfig {
     int64_t residual = 10000;
@@ -48,10 +41,6 @@ struct ValueCondition {
     Tensor points;     // [rows, axes] float64
     Tensor values;     // [rows, outputs] float64
 };
-
-// Points of the box by the sampler, [count, axes] float64. A grid takes the largest one of at most
-// `count` points with as many along each axis.
-Tensor sample_points(Sampler sampler, const Box& box, int64_t count, const RandomKey& key);
 
 class PinnProblem {
 public:

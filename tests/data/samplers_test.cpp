@@ -11,15 +11,22 @@
 namespace ralimp {
 namespace {
 
-using Sampler = Tensor (*)(const RandomKey&, const Box&, int64_t);
-constexpr Sampler samplers[] = {uniform_points, latin_hypercube_points};
+Tensor uniform(const RandomKey& key, const Box& box, int64_t count) {
+    return uniform_points(key, box, count);
+}
+Tensor sobol(const RandomKey& key, const Box& box, int64_t count) {
+    return sobol_points(key, box, count);
+}
+
+using Draw = Tensor (*)(const RandomKey&, const Box&, int64_t);
+constexpr Draw samplers[] = {uniform, latin_hypercube_points, sobol};
 
 std::vector<double> values(const Tensor& tensor) { return tensor.to_vector<double>(); }
 
 TEST(Samplers, DependOnKeyAndBoxOnly) {
     const Box box{{-1, 0}, {1, 0.5}};
     const RandomKey key{5, RandomStream::points, 2};
-    for (const Sampler sample : samplers) {
+    for (const Draw sample : samplers) {
         const int threads = thread_count();
         set_thread_count(1);
         const auto one = values(sample(key, box, 10001));
@@ -38,9 +45,30 @@ TEST(Samplers, DependOnKeyAndBoxOnly) {
     }
 }
 
+// Runs are repeated by their seed: a draw never changes.
+TEST(Samplers, DrawWhatTheyAlwaysDrew) {
+    const RandomKey key{7, RandomStream::points, 3};
+    const Box box{{-1, 0}, {1, 1}};
+    const auto ends = [&](Sampler sampler) {
+        const auto x = values(sample_points(sampler, box, 1000, key));
+        return std::vector<double>{x[0], x[1], x[998], x[999], x[1998], x[1999]};
+    };
+    EXPECT_EQ(
+        ends(Sampler::uniform),
+        (std::vector<double>{0x1.73c20832d382cp-1, 0x1.0941b8c6192fcp-3, 0x1.02fe7ee38a078p-3,
+                             0x1.f1476678e3b6p-5, 0x1.7f19bd95175cp-4, 0x1.2076b86acd276p-1}));
+    EXPECT_EQ(
+        ends(Sampler::latin_hypercube),
+        (std::vector<double>{0x1.794317dac28f6p-1, 0x1.1e0ce307e76c9p-4, 0x1.300ff9b376c8cp-1,
+                             0x1.c91eccc02b021p-2, 0x1.12f2f5342b02p-1, 0x1.7de3ac2496873p-1}));
+    EXPECT_EQ(values(sample_points(Sampler::sobol, box, 100, key)),
+              values(sobol_points(key, box, 100)));
+    EXPECT_EQ(values(sample_points(Sampler::grid, box, 11, key)), values(grid_points(box, {3, 3})));
+}
+
 TEST(Samplers, PointsAreInsideTheBox) {
     const Box box{{-1, 0.1, 3}, {1, 0.3, 3}};
-    for (const Sampler sample : samplers)
+    for (const Draw sample : samplers)
         for (const int64_t count : {0, 1, 2, 5000}) {
             const Tensor points = sample({1, RandomStream::points, 0}, box, count);
             ASSERT_EQ(points.shape(), Shape({count, 3}));
@@ -54,13 +82,13 @@ TEST(Samplers, PointsAreInsideTheBox) {
         }
 }
 
-// Mean, variance and covariance of axes within four standard errors of the uniform law's; a Latin
-// hypercube's means are far closer (McKay et al.).
+// Mean, variance and covariance of axes within four standard errors of the uniform law's; the
+// means of a Latin hypercube (McKay et al.) and of Sobol's points are far closer.
 TEST(Samplers, FollowTheUniformLaw) {
     constexpr int64_t count = 20000;
     const Box box{{0, 0, 0}, {1, 1, 1}};
-    for (const Sampler sample : samplers) {
-        const bool latin = sample == latin_hypercube_points;
+    for (const Draw sample : samplers) {
+        const bool stratified = sample != uniform;
         const auto x = values(sample({9, RandomStream::points, 4}, box, count));
         double mean[3] = {}, product[3][3] = {};
         for (std::size_t i = 0; i < x.size(); i += 3)
@@ -70,7 +98,7 @@ TEST(Samplers, FollowTheUniformLaw) {
                     product[a][b] += (x[i + a] - 0.5) * (x[i + b] - 0.5) / count;
             }
         for (int a = 0; a < 3; ++a) {
-            EXPECT_LT(std::abs(mean[a]), latin ? 1e-5 : 4 * std::sqrt(1 / 12.0 / count));
+            EXPECT_LT(std::abs(mean[a]), stratified ? 1e-4 : 4 * std::sqrt(1 / 12.0 / count));
             for (int b = 0; b < 3; ++b)
                 EXPECT_NEAR(product[a][b], a == b ? 1 / 12.0 : 0,
                             4 * std::sqrt((a == b ? 1 / 180.0 : 1 / 144.0) / count));
@@ -131,7 +159,12 @@ TEST(Samplers, Grid) {
 
 TEST(Samplers, RefuseWhatIsNoBox) {
     const RandomKey key;
-    for (const Sampler sample : samplers) {
+    EXPECT_EQ(error_of([&] {
+                  sobol_points(key, Box{std::vector<double>(11, 0), std::vector<double>(11, 1)}, 3);
+              }).text,
+              "sobol_points: at most 10 axes, not 11");
+    EXPECT_NE(error_of([&] { sobol_points(key, {{0}, {1}}, 2, (int64_t{1} << 32) - 1); }).text, "");
+    for (const Draw sample : samplers) {
         EXPECT_NE(error_of([&] { sample(key, {{0, 0}, {1}}, 3); }).text, "");
         EXPECT_NE(error_of([&] { sample(key, {{}, {}}, 3); }).text, "");
         EXPECT_NE(error_of([&] { sample(key, {{0}, {INFINITY}}, 3); }).text, "");

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <limits>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "autograd/operations.h"
@@ -84,6 +85,19 @@ TEST(Training, EveryPartOfTheLossHasPoints) {
         for (const auto& [name, value] : loss)
             EXPECT_TRUE(std::isfinite(value) && value > 0) << points << " points: " << name;
     }
+}
+
+TEST(Training, APinnTakesItsPointsFromEverySampler) {
+    std::set<double> residuals;
+    for (const char* sampler : {"latin_hypercube", "uniform", "grid", "sobol"}) {
+        PinnTask task(std::get<PinnConfig>(read_config_text<RunConfig>(
+            fmt::format("kind: pinn\nnetwork: {{hidden_layers: 2, width: 8}}\n"
+                        "points: {{residual: 100, initial: 9, boundary: 8, sampler: {}}}\n",
+                        sampler))));
+        EXPECT_EQ(task.calibration_batch().shape(), Shape({117, 2})) << sampler;
+        residuals.insert(loss_values(task).front().second);
+    }
+    EXPECT_EQ(residuals.size(), 4u);
 }
 
 // The lines of a log that tell of clamped exponents.
