@@ -3,21 +3,78 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "autograd/operations.h"
-#include "data/samplers.h"
-#include "trainers/plot.h"
+#include "trainers/pinn_pictures.h"
 
 namespace ralimp {
+namespace {
+
+std::shared_ptr<const JetPlan> plan_of(const std::vector<PinnEquation>& equations) {
+    std::vector<std::vector<int>> derivatives;
+    for (const PinnEquation& equation : equations)
+        for (const auto& axes : equation.formula.derivatives()) derivatives.push_back(axes);
+    return JetPlan::make(std::move(derivatives));
+}
+
+PinnReference make_reference(const PinnProblem& problem, const PinnConfig& config) {
+    const auto text = problem_text(config.problem);
+    const auto& given = config.evaluation.grid;
+    if (text.reference) {
+        if (given)
+            fail_with(ExitCode::bad_config, "evaluation.grid: that of the reference file is used");
+        return reference_from_file(problem, *text.reference);
+    }
+    const std::size_t axes = problem.axes().size();
+    if (given && given->size() != axes)
+        fail_with(ExitCode::bad_config, "evaluation.grid: {} numbers for {} axes ({})",
+                  given->size(), axes, fmt::join(problem.axes(), ", "));
+    if (given) return reference_on_grid(problem, *given);
+    if (axes == 2 && problem.time()) return reference_on_grid(problem, {256, 100});
+    constexpr int64_t along_each[] = {1024, 128, 64, 24};
+    return reference_on_grid(problem, std::vector<int64_t>(axes, along_each[axes - 1]));
+}
+
+Jet rows_of(const Jet& jet, int64_t begin, int64_t end) {
+    return Jet(slice(jet.channels(), 1, begin, end), jet.shared_plan());
+}
+
+// Rows of x whose entry of the mask is not 0.
+Tensor rows_where(const Tensor& x, const Tensor& mask) {
+    std::vector<int64_t> rows;
+    const uint8_t* at = mask.data<uint8_t>();
+    for (int64_t row = 0; row < mask.elements(); ++row)
+        if (at[row]) rows.push_back(row);
+    const auto count = static_cast<int64_t>(rows.size());
+    if (count == mask.elements()) return x;
+    return index_select(x, 0, Tensor::from(rows, {count}));
+}
+
+double relative_l2(const Tensor& values, const Tensor& expected) {
+    return std::sqrt(sum(square(values - expected)).item() / sum(square(expected)).item());
+}
+
+}  // namespace
 
 PinnTask::PinnTask(const PinnConfig& config)
     : config_(config),
-      problem_(make_problem(config.problem)),
-      network_(make_network(
-          config.network, problem_->domain(), static_cast<int64_t>(problem_->output_names().size()),
-          dtype_of(config.run.precision), static_cast<uint64_t>(config.run.seed))),
+      problem_(make_problem(config.problem, config.points)),
+      plan_(plan_of(problem_->equations())),
       dtype_(dtype_of(config.run.precision)),
-      part_rows_(rows_per_part(problem_->derivatives()->channels(), config.network.width, dtype_)) {
+      part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)),
+      reference_(make_reference(*problem_, config)) {
+    model_ = std::make_unique<PinnModel>(
+        make_network(config.network, problem_->domain(),
+                     static_cast<int64_t>(problem_->outputs().size()), dtype_,
+                     static_cast<uint64_t>(config.run.seed)),
+        problem_->trained_coefficients(), dtype_);
     set_batch(0);
+}
+
+double PinnTask::weight_of(const PinnCondition& condition) const {
+    return condition.weight.value_or(condition.initial ? config_.loss.initial_weight
+                                                       : config_.loss.boundary_weight);
 }
 
 void PinnTask::set_batch(int64_t sample_step) {
@@ -27,27 +84,40 @@ void PinnTask::set_batch(int64_t sample_step) {
     drawn_ = draw;
     const RandomKey key{static_cast<uint64_t>(config_.run.seed), RandomStream::points,
                         static_cast<uint32_t>(draw)};
-    RandomKey residual_key = key;
-    residual_key.step = key.step * 4;
-    residual_points_ = to(sample_points(config_.points.sampler, problem_->domain(),
-                                        config_.points.residual, residual_key),
-                          dtype_);
-    conditions_.clear();
-    Tensors points, values;
-    for (const ValueCondition& condition : problem_->conditions(config_.points, key)) {
-        conditions_.push_back({condition.name,
-                               condition.name == "initial" ? config_.loss.initial_weight
-                                                           : config_.loss.boundary_weight,
-                               condition.points.size(0)});
-        points.push_back(condition.points);
-        values.push_back(condition.values);
+    residual_points_ = to(problem_->residual_points(key), dtype_);
+    groups_.clear();
+    for (const bool with_derivatives : {false, true}) {
+        ConditionGroup group;
+        std::vector<std::vector<int>> derivatives;
+        Tensors points;
+        int64_t begin = 0;
+        for (const PinnCondition& condition : problem_->conditions()) {
+            const auto needed = [](const Formula& formula) { return !formula.derivatives().empty(); };
+            if (std::any_of(condition.formulas.begin(), condition.formulas.end(), needed) !=
+                with_derivatives)
+                continue;
+            for (const Formula& formula : condition.formulas)
+                for (const auto& axes : formula.derivatives()) derivatives.push_back(axes);
+            ConditionPoints at = condition.draw(key);
+            for (Tensor* tensor : {&at.points, &at.normals, &at.partners, &at.targets})
+                if (tensor->defined()) *tensor = to(*tensor, dtype_);
+            const int64_t rows = at.points.size(0);
+            points.push_back(at.points);
+            if (at.partners.defined()) points.push_back(at.partners);
+            group.conditions.push_back({&condition, begin, rows, at});
+            begin += at.partners.defined() ? 2 * rows : rows;
+        }
+        if (group.conditions.empty()) continue;
+        group.plan = JetPlan::make(std::move(derivatives));
+        group.points = concatenate(points);
+        groups_.push_back(std::move(group));
     }
-    condition_points_ = to(concatenate(points), dtype_);
-    condition_values_ = to(concatenate(values), dtype_);
 }
 
 Tensor PinnTask::calibration_batch() const {
-    return concatenate({residual_points_, condition_points_});
+    Tensors points{residual_points_};
+    for (const ConditionGroup& group : groups_) points.push_back(group.points);
+    return concatenate(points);
 }
 
 // Of the points that were drawn: a grid may have fewer than were asked for.
@@ -56,59 +126,112 @@ int64_t PinnTask::parts() const { return (residual_points_.size(0) + part_rows_ 
 Loss PinnTask::loss(int64_t part) const {
     const int64_t rows = residual_points_.size(0), begin = part * part_rows_;
     const Tensor points = slice(residual_points_, 0, begin, std::min(begin + part_rows_, rows));
-    const Jet u = network_->forward(Jet::input(points, problem_->derivatives()));
+    const Tensors coefficients = model_->coefficients();
+    const Jet u = model_->forward(Jet::input(points, plan_));
     // The mean over all points is the sum of the parts' shares of it.
     const double share = static_cast<double>(points.size(0)) / static_cast<double>(rows);
-    const Tensor residual = mean_error(config_.loss.kind, problem_->residual(u, points)) * share;
-    Loss result{residual * config_.loss.residual_weight, {{"residual", residual}}};
-    if (part != 0) return result;
-    const Tensor difference = network_->forward(condition_points_) - condition_values_;
-    int64_t row = 0;
-    for (const Condition& condition : conditions_) {
-        const Tensor term =
-            mean_error(config_.loss.kind, slice(difference, 0, row, row + condition.rows));
-        row += condition.rows;
-        result.terms.emplace_back(condition.name, term);
-        result.total = result.total + term * condition.weight;
+    Loss result;
+    for (const PinnEquation& equation : problem_->equations()) {
+        const Tensor residual = equation.formula.evaluate({&u, points, {}, coefficients});
+        const Tensor term = mean_error(config_.loss.kind, residual) * share;
+        const Tensor weighted = term * config_.loss.residual_weight;
+        result.total = result.total.defined() ? result.total + weighted : weighted;
+        result.terms.emplace_back(equation.name, term);
     }
+    if (part == 0)
+        for (const ConditionGroup& group : groups_)
+            add_condition_terms(group, coefficients, result);
     return result;
 }
 
-Tensor PinnTask::predict(const Tensor& points) const {
-    const Tensor values =
-        in_pieces(to(points, dtype_), [&](const Tensor& x) { return network_->forward(x); });
-    return to(select(values, 1, 0), DType::float64);
+void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
+                                   Loss& loss) const {
+    const Jet all = model_->forward(Jet::input(group.points, group.plan));
+    for (const auto& [condition, begin, rows, at] : group.conditions) {
+        const Jet u = rows_of(all, begin, begin + rows);
+        Tensors columns;
+        for (const Formula& formula : condition->formulas) {
+            columns.push_back(formula.evaluate({&u, at.points, at.normals, coefficients}));
+            if (!at.partners.defined()) continue;
+            const Jet partner = rows_of(all, begin + rows, begin + 2 * rows);
+            columns.back() =
+                columns.back() - formula.evaluate({&partner, at.partners, {}, coefficients});
+        }
+        Tensor difference = concatenate(columns, 1);
+        if (at.targets.defined()) difference = difference - at.targets;
+        const Tensor term = mean_error(config_.loss.kind, difference);
+        loss.total = loss.total + term * weight_of(*condition);
+        loss.terms.emplace_back(condition->name, term);
+    }
 }
 
-const Tensor& PinnTask::exact_solution(const Tensor& points) {
-    if (!exact_.defined())
-        exact_ =
-            in_pieces(points, [&](const Tensor& x) { return select(problem_->exact(x), 1, 0); });
-    return exact_;
+Tensor PinnTask::predict(const Tensor& points) const {
+    return to(
+        in_pieces(to(points, dtype_), [&](const Tensor& x) { return model_->forward(x); }),
+        DType::float64);
+}
+
+Tensor PinnTask::residuals(const Tensor& points) const {
+    return to(in_pieces(to(points, dtype_),
+                        [&](const Tensor& x) {
+                            const Tensors coefficients = model_->coefficients();
+                            const Jet u = model_->forward(Jet::input(x, plan_));
+                            Tensors columns;
+                            for (const PinnEquation& equation : problem_->equations())
+                                columns.push_back(
+                                    equation.formula.evaluate({&u, x, {}, coefficients}));
+                            return concatenate(columns, 1);
+                        }),
+              DType::float64);
+}
+
+const Tensor& PinnTask::solution() {
+    if (!reference_.values.defined())
+        reference_.values = in_pieces(reference_.points, problem_->exact);
+    return reference_.values;
+}
+
+std::vector<std::string> PinnTask::metric_names() const {
+    std::vector<std::string> names;
+    if (!solution_is_known()) {
+        names = {"residual_rms"};
+    } else {
+        names = {"relative_l2", "max_error"};
+        if (problem_->outputs().size() > 1)
+            for (const std::string& output : problem_->outputs())
+                names.push_back("relative_l2_" + output);
+    }
+    for (const CoefficientConfig& coefficient : problem_->trained_coefficients())
+        names.push_back("coefficient_" + coefficient.name);
+    return names;
 }
 
 NamedValues PinnTask::evaluate() {
-    const Tensor points = problem_->evaluation_points(config_.evaluation.grid);
-    const Tensor exact = exact_solution(points), difference = predict(points) - exact;
-    const double error = std::sqrt(sum(square(difference)).item());
-    return {{"relative_l2", error / std::sqrt(sum(square(exact)).item())},
-            {"max_error", max(abs(difference)).item()}};
+    std::vector<double> figures;
+    const Tensor points = rows_where(reference_.points, reference_.inside);
+    if (!solution_is_known()) {
+        figures.push_back(std::sqrt(mean(square(residuals(points))).item()));
+    } else {
+        const Tensor expected = rows_where(solution(), reference_.inside);
+        const Tensor values = predict(points);
+        figures.push_back(relative_l2(values, expected));
+        figures.push_back(max(abs(values - expected)).item());
+        const int64_t outputs = values.size(1);
+        for (int64_t output = 0; outputs > 1 && output < outputs; ++output)
+            figures.push_back(relative_l2(select(values, 1, output), select(expected, 1, output)));
+    }
+    for (const Tensor& coefficient : model_->coefficients()) figures.push_back(coefficient.item());
+    const std::vector<std::string> names = metric_names();
+    NamedValues result;
+    for (std::size_t i = 0; i < names.size(); ++i) result.emplace_back(names[i], figures[i]);
+    return result;
 }
 
 std::vector<std::string> PinnTask::draw(const std::filesystem::path& folder) {
-    const Tensor points = problem_->evaluation_points(config_.evaluation.grid);
-    const Shape shape{config_.evaluation.grid[0], config_.evaluation.grid[1]};
-    const Tensor prediction = reshape(predict(points), shape);
-    const Tensor exact = reshape(exact_solution(points), shape);
-    const Box box = problem_->domain();
-    const auto names = problem_->axis_names();
-    const std::string u = problem_->output_names()[0];
-    plot_fields((folder / "solution.png").string(),
-                {{"network " + u, prediction, 0},
-                 {"exact " + u, exact, 0},
-                 {"|error|", abs(prediction - exact), 1, Palette::inferno}},
-                {names[1], box.lower[1], box.upper[1]}, {names[0], box.lower[0], box.upper[0]});
-    return {"solution.png"};
+    const bool known = solution_is_known();
+    const Tensor prediction = predict(reference_.points);
+    Tensor second = known ? solution() : residuals(reference_.points);
+    return draw_solution(folder, *problem_, reference_, prediction, second, known);
 }
 
 }  // namespace ralimp

@@ -1,10 +1,12 @@
-// Physics-informed networks: the loss is the residual of an equation plus its conditions.
+// Physics-informed networks: the loss is the residual of equations plus their conditions.
 #pragma once
-#include <array>
+#include <optional>
 
 #include "layers/network.h"
 #include "trainers/loss_kind.h"
-#include "trainers/pinn_problem.h"
+#include "trainers/pinn_equations.h"
+#include "trainers/pinn_model.h"
+#include "trainers/pinn_reference.h"
 #include "trainers/task.h"
 #include "trainers/training_config.h"
 
@@ -18,18 +20,22 @@ struct PinnLossConfig {
 
     static void describe(auto& config, auto& field) {
         field("kind", config.kind, "mean of squares or of absolute values, of every term");
-        field("residual_weight", config.residual_weight, "of the equation", at_least(0));
-        field("initial_weight", config.initial_weight, "of the initial condition", at_least(0));
-        field("boundary_weight", config.boundary_weight, "of the boundary condition", at_least(0));
+        field("residual_weight", config.residual_weight, "of every equation", at_least(0));
+        field("initial_weight", config.initial_weight,
+              "of every initial condition without a weight of its own", at_least(0));
+        field("boundary_weight", config.boundary_weight,
+              "of every other condition without a weight of its own", at_least(0));
     }
 };
 
 struct PinnEvaluationConfig {
-    std::array<int64_t, 2> grid{256, 100};
+    std::optional<std::vector<int64_t>> grid;
 
     static void describe(auto& config, auto& field) {
-        field("grid", config.grid, "points along x and t; the last t is one cell before the end",
-              between(2, 4096));
+        field("grid", config.grid,
+              "points along each axis, the last time one step before the end; null: 256 x 100 for x "
+              "and t, else 1024, 128 x 128 or 64 along each axis; a reference file has its own",
+              between(2, 65536).items(1, 4));
     }
 };
 
@@ -44,11 +50,11 @@ struct PinnConfig {
     static constexpr const char* kind = "pinn";
     static void describe(auto& config, auto& field) {
         RunSettings::describe(config.run, field);
-        field("problem", config.problem, "the equation");
+        field("problem", config.problem, "the equations and their conditions");
         field("network", config.network, "the network");
-        field("points", config.points, "where the equation and its conditions are enforced");
+        field("points", config.points, "where equations and conditions are enforced");
         field("loss", config.loss, "loss and weights");
-        field("evaluation", config.evaluation, "comparison with the exact solution");
+        field("evaluation", config.evaluation, "comparison with the known solution");
     }
 };
 
@@ -57,40 +63,53 @@ public:
     explicit PinnTask(const PinnConfig& config);
 
     std::string kind() const override { return PinnConfig::kind; }
-    Layer& model() override { return *network_; }
+    Layer& model() override { return *model_; }
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
     int64_t parts() const override;
     Loss loss(int64_t part) const override;
+    // With a known solution relative_l2 and max_error over all outputs, then relative_l2 of each
+    // when there are several; without one residual_rms, over all equations. Then the trained
+    // coefficients.
     NamedValues evaluate() override;
-    std::vector<std::string> metric_names() const override { return {"relative_l2", "max_error"}; }
+    std::vector<std::string> metric_names() const override;
     bool larger_is_better() const override { return false; }
     std::vector<std::string> draw(const std::filesystem::path& folder) override;
 
 private:
-    // The present model's first output at grid points [rows, axes] float64, in pieces: [rows]
-    // float64.
+    // Conditions whose formulas need the same derivatives share a forward pass.
+    struct ConditionGroup {
+        std::shared_ptr<const JetPlan> plan;
+        struct Drawn {
+            const PinnCondition* condition;
+            int64_t begin, rows;  // of the points; partners follow them
+            ConditionPoints at;
+        };
+        std::vector<Drawn> conditions;
+        Tensor points;  // of all of them, partners included
+    };
+    double weight_of(const PinnCondition& condition) const;
+    void add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
+                             Loss& loss) const;
+    bool solution_is_known() const { return problem_->exact || reference_.values.defined(); }
+    // The model's outputs at points [rows, axes] float64, in pieces: [rows, outputs] float64.
     Tensor predict(const Tensor& points) const;
-    // The exact solution at the evaluation points, computed once: [rows] float64.
-    const Tensor& exact_solution(const Tensor& points);
+    // The residuals of the equations at such points: [rows, equations] float64.
+    Tensor residuals(const Tensor& points) const;
+    // The known solution at the evaluation points, computed once: [rows, outputs] float64.
+    const Tensor& solution();
 
     PinnConfig config_;
     std::unique_ptr<PinnProblem> problem_;
-    std::unique_ptr<Mlp> network_;
+    std::shared_ptr<const JetPlan> plan_;  // of the equations
+    std::unique_ptr<PinnModel> model_;
     DType dtype_;
     int64_t part_rows_;
+    PinnReference reference_;
 
     int64_t drawn_ = -1;      // number of the present draw of points
     Tensor residual_points_;  // [residual, axes]
-    struct Condition {
-        std::string name;
-        double weight;
-        int64_t rows;
-    };
-    std::vector<Condition> conditions_;
-    Tensor condition_points_;  // [all conditions' rows, axes]
-    Tensor condition_values_;  // [the same, outputs]
-    Tensor exact_;             // [evaluation points] float64, once computed
+    std::vector<ConditionGroup> groups_;
 };
 
 }  // namespace ralimp

@@ -1,65 +1,328 @@
 #include "trainers/pinn_problem.h"
 
-#include <numbers>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/ranges.h>
 
 #include "autograd/operations.h"
+#include "data/number_table.h"
+#include "trainers/boundary_part.h"
 
 namespace ralimp {
 namespace {
 
-class Burgers : public PinnProblem {
-public:
-    explicit Burgers(const BurgersConfig& config)
-        : viscosity_(config.viscosity), plan_(JetPlan::make({{0}, {1}, {0, 0}})) {}
-
-    std::string name() const override { return BurgersConfig::kind; }
-    Box domain() const override { return {{-1, 0}, {1, 1}}; }
-    std::vector<std::string> axis_names() const override { return {"x", "t"}; }
-    std::vector<std::string> output_names() const override { return {"u"}; }
-    std::shared_ptr<const JetPlan> derivatives() const override { return plan_; }
-
-    Tensor residual(const Jet& u, const Tensor&) const override {
-        const Tensor u_x = u.derivative({0}), u_t = u.derivative({1}), u_xx = u.derivative({0, 0});
-        return u_t + u.value() * u_x - viscosity_ * u_xx;
+// What a formula of the config says, with the place of the config before any complaint.
+Formula formula_at(const std::string& path, std::string_view text, const FormulaNames& names) {
+    try {
+        return Formula(text, names);
+    } catch (const Error& error) {
+        fail_with(ExitCode::bad_config, "{}: {}", path, error.what());
     }
+}
 
-    std::vector<ValueCondition> conditions(const PointsConfig& points,
-                                           const RandomKey& key) const override {
-        RandomKey initial_key = key, boundary_key = key;
-        initial_key.step = key.step * 4 + 1;
-        boundary_key.step = key.step * 4 + 2;
-        const Tensor x = sample_points(points.sampler, {{-1}, {1}}, points.initial, initial_key);
-        const Tensor t = sample_points(points.sampler, {{0}, {1}}, points.boundary, boundary_key);
-        const Tensor initial =
-            concatenate({x, Tensor::zeros({points.initial, 1}, DType::float64)}, 1);
-        // Half of the boundary points on each side.
-        std::vector<double> side;
-        for (int64_t i = 0; i < points.boundary; ++i) side.push_back(i % 2 ? 1 : -1);
-        const Tensor boundary = concatenate({Tensor::from(side, {points.boundary, 1}), t}, 1);
-        return {{"initial", initial, neg(sin(x * std::numbers::pi))},
-                {"boundary", boundary, Tensor::zeros({points.boundary, 1}, DType::float64)}};
-    }
+bool is_name(const std::string& text) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    return !text.empty() && letter(text[0]) &&
+           std::all_of(text.begin(), text.end(),
+                       [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+}
 
-    Tensor exact(const Tensor& points) const override {
-        return burgers_solution(points, viscosity_);
-    }
+// Four numbers a draw: the equations' and three conditions'; further ones have seeds of their own.
+RandomKey condition_key(const RandomKey& key, std::size_t condition) {
+    RandomKey result = key;
+    result.seed += static_cast<uint64_t>(condition / 3) << 32;
+    result.step = key.step * 4 + 1 + static_cast<uint32_t>(condition % 3);
+    return result;
+}
 
-private:
-    double viscosity_;
-    std::shared_ptr<const JetPlan> plan_;
-};
+std::vector<std::string> axis_names(const CustomProblemConfig& config, int64_t dims) {
+    std::vector<std::string> axes = config.axes;
+    if (axes.empty()) axes = {"x", "y", "z"};
+    if (config.axes.empty()) axes.resize(static_cast<std::size_t>(dims));
+    if (static_cast<int64_t>(axes.size()) != dims)
+        fail_with(ExitCode::bad_config, "problem.axes: {} names for a geometry of {} axes",
+                  axes.size(), dims);
+    if (config.time) axes.emplace_back("t");
+    return axes;
+}
 
 }  // namespace
 
-Tensor PinnProblem::evaluation_points(const std::array<int64_t, 2>& grid) const {
-    Box box = domain();
-    box.upper[1] -= (box.upper[1] - box.lower[1]) / static_cast<double>(grid[1]);
-    return grid_points(box, {grid[0], grid[1]});
+PinnProblem::PinnProblem(const CustomProblemConfig& config, const PointsConfig& points)
+    : points_(points), geometry_(make_geometry(config.geometry, "problem.geometry")) {
+    domain_ = geometry_->bounding_box();
+    if (config.time) {
+        time_ = TimeInterval{(*config.time)[0], (*config.time)[1]};
+        domain_.lower.push_back(time_->start);
+        domain_.upper.push_back(time_->end);
+    }
+    names_.axes = axis_names(config, geometry_->dims());
+    names_.outputs = config.outputs;
+    for (const CoefficientConfig& coefficient : config.coefficients) {
+        if (!coefficient.train) {
+            names_.constants.emplace_back(coefficient.name, coefficient.value);
+            continue;
+        }
+        names_.coefficients.push_back(coefficient.name);
+        trained_.push_back(coefficient);
+    }
+    std::set<std::string> known{"pi", "n"};
+    const auto declare = [&](const std::string& name, const char* path) {
+        if (!is_name(name))
+            fail_with(ExitCode::bad_config,
+                      "problem.{}: '{}' is no name; a letter, then letters, digits and _", path,
+                      name);
+        if (!known.insert(name).second)
+            fail_with(ExitCode::bad_config, "problem.{}: the name '{}' is taken already", path,
+                      name);
+    };
+    for (const std::string& name : names_.axes) declare(name, "axes");
+    for (const std::string& name : names_.outputs) declare(name, "outputs");
+    for (const auto& coefficient : config.coefficients) declare(coefficient.name, "coefficients");
+
+    for (std::size_t i = 0; i < config.equations.size(); ++i) {
+        equations_.push_back(
+            {config.equations.size() == 1 ? "residual" : fmt::format("residual_{}", i + 1),
+             formula_at(fmt::format("problem.equations[{}]", i), config.equations[i], names_)});
+        if (!equations_.back().formula.names_outputs())
+            fail_with(ExitCode::bad_config, "problem.equations[{}]: '{}' names no output", i,
+                      config.equations[i]);
+    }
+    for (std::size_t i = 0; i < config.conditions.size(); ++i)
+        add_condition(config.conditions[i], fmt::format("problem.conditions[{}]", i));
+
+    if (config.exact.empty()) return;
+    if (config.exact.size() != outputs().size())
+        fail_with(ExitCode::bad_config, "problem.exact: {} formulas for {} outputs",
+                  config.exact.size(), outputs().size());
+    FormulaNames names = names_;
+    names.outputs.clear();
+    names.coefficients.clear();
+    std::vector<Formula> formulas;
+    for (std::size_t i = 0; i < config.exact.size(); ++i)
+        formulas.push_back(
+            formula_at(fmt::format("problem.exact[{}]", i), config.exact[i], names));
+    exact = [formulas](const Tensor& at) {
+        Tensors columns;
+        for (const Formula& formula : formulas)
+            columns.push_back(formula.evaluate({.points = at, .normals = {}, .coefficients = {}}));
+        return concatenate(columns, 1);
+    };
 }
 
-std::unique_ptr<PinnProblem> make_problem(const PinnProblemConfig& config) {
-    return std::visit(
-        [](const BurgersConfig& burgers) { return std::make_unique<Burgers>(burgers); }, config);
+Tensor PinnProblem::residual_points(const RandomKey& key) const {
+    RandomKey own = key;
+    own.step = key.step * 4;
+    return interior_points(points_.sampler, *geometry_, points_.residual, own, time_);
+}
+
+FormulaNames PinnProblem::boundary_names() const {
+    FormulaNames names = names_;
+    names.normal_axes = static_cast<int>(geometry_->dims());
+    return names;
+}
+
+void PinnProblem::add_condition(const ConditionConfig& config, const std::string& path) {
+    PinnCondition condition = std::visit(
+        [&](const auto& one) {
+            PinnCondition compiled = compile(one, path);
+            compiled.name = one.options.name.empty() ? std::string(one.kind) : one.options.name;
+            compiled.weight = one.options.weight;
+            return compiled;
+        },
+        config);
+    // Two conditions of one kind get the names dirichlet and dirichlet_2.
+    const std::string name = condition.name;
+    const auto taken = [&](const std::string& candidate) {
+        const auto same = [&](const auto& other) { return other.name == candidate; };
+        return candidate == "loss" || std::any_of(conditions_.begin(), conditions_.end(), same) ||
+               std::any_of(equations_.begin(), equations_.end(), same);
+    };
+    for (int number = 2; taken(condition.name); ++number)
+        condition.name = fmt::format("{}_{}", name, number);
+    const std::size_t index = conditions_.size();
+    condition.draw = [draw = std::move(condition.draw), index](const RandomKey& key) {
+        return draw(condition_key(key, index));
+    };
+    conditions_.push_back(std::move(condition));
+}
+
+std::vector<std::string> PinnProblem::given_outputs(const ConditionOptions& options,
+                                                    const std::string& path) const {
+    if (options.outputs.empty()) return outputs();
+    for (const std::string& name : options.outputs)
+        if (std::find(outputs().begin(), outputs().end(), name) == outputs().end())
+            fail_with(ExitCode::bad_config, "{}.outputs: {} is no output of the problem", path,
+                      name);
+    return options.outputs;
+}
+
+std::vector<Formula> PinnProblem::differences(
+    const ConditionOptions& options, const std::vector<std::string>& values,
+    const std::string& path, bool at_boundary,
+    const std::function<std::string(const std::string&)>& left) const {
+    const std::vector<std::string> given = given_outputs(options, path);
+    if (values.size() != given.size())
+        fail_with(ExitCode::bad_config, "{}.values: {} formulas for {} outputs ({})", path,
+                  values.size(), given.size(), fmt::join(given, ", "));
+    const FormulaNames names = at_boundary ? boundary_names() : names_;
+    FormulaNames known = names;
+    known.outputs.clear();
+    std::vector<Formula> formulas;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const std::string place = fmt::format("{}.values[{}]", path, i);
+        formula_at(place, values[i], known);  // complains about the text as it stands
+        formulas.push_back(
+            formula_at(place, fmt::format("{} - ({})", left(given[i]), values[i]), names));
+    }
+    return formulas;
+}
+
+std::function<ConditionPoints(const RandomKey&)> PinnProblem::boundary_draw(
+    const ConditionOptions& options, const std::string& where, const std::string& path) const {
+    const int64_t count = options.points.value_or(points_.boundary);
+    const BoundaryPart part(where, names_.axes, names_.constants, path + ".where");
+    return [this, count, part, path](const RandomKey& key) {
+        const BoundaryPoints drawn = part.draw(points_.sampler, *geometry_, count, key, time_);
+        return ConditionPoints{drawn.points, drawn.normals, {}, {}};
+    };
+}
+
+PinnCondition PinnProblem::compile(const InitialConditionConfig& config,
+                                   const std::string& path) const {
+    if (!time_)
+        fail_with(ExitCode::bad_config, "{}: an initial condition needs problem.time", path);
+    const std::string order(static_cast<std::size_t>(config.derivative), 't');
+    PinnCondition condition;
+    condition.initial = true;
+    condition.formulas = differences(config.options, config.values, path, false,
+                                     [&](const std::string& output) {
+                                         return order.empty() ? output : output + "_" + order;
+                                     });
+    const int64_t count = config.options.points.value_or(points_.initial);
+    condition.draw = [this, count](const RandomKey& key) {
+        return ConditionPoints{
+            initial_points(points_.sampler, *geometry_, count, time_->start, key), {}, {}, {}};
+    };
+    return condition;
+}
+
+PinnCondition PinnProblem::compile(const DirichletConditionConfig& config,
+                                   const std::string& path) const {
+    PinnCondition condition;
+    condition.formulas = differences(config.options, config.values, path, true,
+                                     [](const std::string& output) { return output; });
+    condition.draw = boundary_draw(config.options, config.where, path);
+    return condition;
+}
+
+PinnCondition PinnProblem::compile(const NeumannConditionConfig& config,
+                                   const std::string& path) const {
+    PinnCondition condition;
+    condition.formulas = differences(config.options, config.values, path, true,
+                                     [](const std::string& output) { return output + "_n"; });
+    condition.draw = boundary_draw(config.options, config.where, path);
+    return condition;
+}
+
+PinnCondition PinnProblem::compile(const RobinConditionConfig& config,
+                                   const std::string& path) const {
+    formula_at(path + ".value_factor", config.value_factor, boundary_names());
+    formula_at(path + ".normal_factor", config.normal_factor, boundary_names());
+    PinnCondition condition;
+    condition.formulas = differences(
+        config.options, config.values, path, true, [&](const std::string& output) {
+            return fmt::format("({})*{} + ({})*{}_n", config.value_factor, output,
+                               config.normal_factor, output);
+        });
+    condition.draw = boundary_draw(config.options, config.where, path);
+    return condition;
+}
+
+PinnCondition PinnProblem::compile(const FormulaConditionConfig& config,
+                                   const std::string& path) const {
+    PinnCondition condition;
+    for (std::size_t i = 0; i < config.formulas.size(); ++i) {
+        const std::string place = fmt::format("{}.formulas[{}]", path, i);
+        condition.formulas.push_back(formula_at(place, config.formulas[i], boundary_names()));
+        if (!condition.formulas.back().names_outputs())
+            fail_with(ExitCode::bad_config, "{}: '{}' names no output", place,
+                      config.formulas[i]);
+    }
+    condition.draw = boundary_draw(config.options, config.where, path);
+    return condition;
+}
+
+PinnCondition PinnProblem::compile(const PeriodicConditionConfig& config,
+                                   const std::string& path) const {
+    const auto found = std::find(names_.axes.begin(), names_.axes.end() - (time_ ? 1 : 0),
+                                 config.axis);
+    const int64_t axis = found - names_.axes.begin();
+    if (axis == geometry_->dims())
+        fail_with(ExitCode::bad_config, "{}.axis: {} is no axis of the geometry", path,
+                  config.axis);
+    PinnCondition condition;
+    for (const std::string& output : given_outputs(config.options, path)) {
+        std::string order;
+        for (int64_t k = 0; k <= config.derivatives; ++k) {
+            condition.formulas.push_back(
+                formula_at(path, k == 0 ? output : output + "_" + order, names_));
+            order += config.axis;
+        }
+    }
+    // Both ends of the axis, all else being equal: points of the box without that axis.
+    Box side = domain_;
+    const double lower = side.lower[static_cast<std::size_t>(axis)];
+    const double upper = side.upper[static_cast<std::size_t>(axis)];
+    side.lower.erase(side.lower.begin() + axis);
+    side.upper.erase(side.upper.begin() + axis);
+    const int64_t count = config.options.points.value_or(points_.boundary);
+    condition.draw = [this, side, axis, lower, upper, count](const RandomKey& key) {
+        if (side.dims() == 0)
+            return ConditionPoints{Tensor::full({1, 1}, lower, DType::float64),
+                                   {},
+                                   Tensor::full({1, 1}, upper, DType::float64),
+                                   {}};
+        const Tensor others = sample_points(points_.sampler, side, count, key);
+        const auto at = [&](double value) {
+            const Tensor column = Tensor::full({others.size(0), 1}, value, DType::float64);
+            Tensors parts;
+            if (axis > 0) parts.push_back(slice(others, 1, 0, axis));
+            parts.push_back(column);
+            if (axis < others.size(1)) parts.push_back(slice(others, 1, axis, others.size(1)));
+            return concatenate(parts, 1);
+        };
+        return ConditionPoints{at(lower), {}, at(upper), {}};
+    };
+    return condition;
+}
+
+PinnCondition PinnProblem::compile(const PointsConditionConfig& config,
+                                   const std::string& path) const {
+    const std::vector<std::string> given = given_outputs(config.options, path);
+    const NumberTable table = read_number_table(config.file.string());
+    const auto column = [&](const std::string& name) {
+        const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+        if (found == table.columns.end())
+            fail_with(ExitCode::bad_input, "{}: has no column {}; it has {}", config.file.string(),
+                      name, fmt::join(table.columns, ", "));
+        const int64_t index = found - table.columns.begin();
+        return slice(table.values, 1, index, index + 1);
+    };
+    Tensors points, targets;
+    for (const std::string& axis : names_.axes) points.push_back(column(axis));
+    PinnCondition condition;
+    for (const std::string& output : given) {
+        targets.push_back(column(output));
+        condition.formulas.push_back(formula_at(path, output, names_));
+    }
+    if (config.options.points)
+        fail_with(ExitCode::bad_config, "{}.points: all rows of the file are used", path);
+    const ConditionPoints all{concatenate(points, 1), {}, {}, concatenate(targets, 1)};
+    condition.draw = [all](const RandomKey&) { return all; };
+    return condition;
 }
 
 }  // namespace ralimp

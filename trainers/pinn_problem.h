@@ -1,17 +1,16 @@
-// A partial differential equation on a box of inputs, as a PINN sees it: which derivatives it
-// needs, its residual, its conditions, and the exact solution where one is known.
+// A problem as a PINN sees it, compiled from its config: where its points lie, which formulas are 0
+// there, and the solution where it is known. Points and values are float64.
 #pragma once
-#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "autograd/jet.h"
-#include "core/describe.h"
-#include "data/burgers.h"
-#include "data/samplers.h"
-#include "layers/network.h"
+#include "core/random.h"
+#include "data/geometry_samplers.h"
+#include "trainers/formula.h"
+#include "trainers/pinn_problem_config.h"
 
 namespace ralimp {
 
@@ -24,8 +23,8 @@ struct PointsConfig {
 
     static void describe(auto& config, auto& field) {
         field("residual", config.residual, "points where the equation must hold", at_least(1));
-        field("initial", config.initial, "points of the initial condition", at_least(1));
-        field("boundary", config.boundary, "points of the boundary condition", at_least(1));
+        field("initial", config.initial, "points of an initial condition", at_least(1));
+        field("boundary", config.boundary, "points of a boundary condition", at_least(1));
         field("sampler", config.sampler, "how points are drawn");
         field(
             "resample_every", config.resample_every,
@@ -35,49 +34,83 @@ struct PointsConfig {
     }
 };
 
-// Points at which the solution itself is given.
-struct ValueCondition {
-    std::string name;  // also the name of its loss term
-    Tensor points;     // [rows, axes] float64
-    Tensor values;     // [rows, outputs] float64
+// Where a condition is compared, [rows, …] each; a row of points belongs to a row of the others.
+struct ConditionPoints {
+    Tensor points;    // [rows, axes]
+    Tensor normals;   // [rows, axes in space], undefined away from the boundary
+    Tensor partners;  // [rows, axes], undefined unless two points are compared
+    Tensor targets;   // [rows, formulas], undefined where the formulas are compared with 0
+};
+
+// formulas(points) - formulas(partners) or - targets is 0, column by column.
+struct PinnCondition {
+    std::string name;  // also that of its loss term
+    std::optional<double> weight;
+    bool initial = false;  // at the start, not on the boundary
+    std::vector<Formula> formulas;
+    std::function<ConditionPoints(const RandomKey&)> draw;
+};
+
+struct PinnEquation {
+    std::string name;  // of its loss term: residual, or residual_1, residual_2, …
+    Formula formula;
 };
 
 class PinnProblem {
 public:
-    virtual ~PinnProblem() = default;
+    // Throws Error(bad_config) that names the place of what cannot be used.
+    PinnProblem(const CustomProblemConfig& config, const PointsConfig& points);
 
-    virtual std::string name() const = 0;
-    virtual Box domain() const = 0;
-    virtual std::vector<std::string> axis_names() const = 0;  // {"x", "t"}
-    virtual std::vector<std::string> output_names() const = 0;
-    virtual std::shared_ptr<const JetPlan> derivatives() const = 0;
+    const std::vector<std::string>& axes() const { return names_.axes; }  // the time is the last
+    const std::vector<std::string>& outputs() const { return names_.outputs; }
+    const Geometry& geometry() const { return *geometry_; }
+    const std::optional<TimeInterval>& time() const { return time_; }
+    // The box around geometry and time.
+    const Box& domain() const { return domain_; }
+    // Those that are trained, in the order of FormulaPoints::coefficients.
+    const std::vector<CoefficientConfig>& trained_coefficients() const { return trained_; }
 
-    // u carries derivatives(); the result [rows, equations] is 0 for a solution.
-    virtual Tensor residual(const Jet& u, const Tensor& points) const = 0;
-    virtual std::vector<ValueCondition> conditions(const PointsConfig& points,
-                                                   const RandomKey& key) const = 0;
-    // The points that evaluation compares at, [grid[0] · grid[1], 2] float64, the first axis
-    // outermost: cells of equal size from the lower end on, both ends of the first axis included,
-    // the end of the last not.
-    Tensor evaluation_points(const std::array<int64_t, 2>& grid) const;
-    // points [rows, axes] float64 -> [rows, outputs] float64.
-    virtual Tensor exact(const Tensor& points) const = 0;
+    const std::vector<PinnEquation>& equations() const { return equations_; }
+    const std::vector<PinnCondition>& conditions() const { return conditions_; }
+    Tensor residual_points(const RandomKey& key) const;  // [rows, axes]
+
+    PinnProblem(const PinnProblem&) = delete;  // its conditions draw through it
+    PinnProblem& operator=(const PinnProblem&) = delete;
+
+    // Points [rows, axes] to the solution [rows, outputs]; empty when it is not known as a formula.
+    std::function<Tensor(const Tensor&)> exact;
+
+private:
+    void add_condition(const ConditionConfig& config, const std::string& path);
+    PinnCondition compile(const InitialConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const DirichletConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const NeumannConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const RobinConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const FormulaConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const PeriodicConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const PointsConditionConfig& config, const std::string& path) const;
+
+    // One formula "left - (value)" for each output that is given; left is "u_t" and such.
+    std::vector<Formula> differences(
+        const ConditionOptions& options, const std::vector<std::string>& values,
+        const std::string& path, bool at_boundary,
+        const std::function<std::string(const std::string&)>& left) const;
+    std::vector<std::string> given_outputs(const ConditionOptions& options,
+                                           const std::string& path) const;
+    // Draws on the part of the boundary that `where` names.
+    std::function<ConditionPoints(const RandomKey&)> boundary_draw(const ConditionOptions& options,
+                                                                   const std::string& where,
+                                                                   const std::string& path) const;
+    FormulaNames boundary_names() const;
+
+    PointsConfig points_;
+    GeometryPtr geometry_;
+    std::optional<TimeInterval> time_;
+    Box domain_;
+    FormulaNames names_;
+    std::vector<CoefficientConfig> trained_;
+    std::vector<PinnEquation> equations_;
+    std::vector<PinnCondition> conditions_;
 };
-
-// u_t + u u_x = viscosity · u_xx on x in [-1, 1], t in [0, 1]; u(x, 0) = -sin πx, u(±1, t) = 0. The
-// problem of Raissi, Perdikaris & Karniadakis, J. Comput. Phys. 378 (2019).
-struct BurgersConfig {
-    double viscosity = burgers_viscosity;
-
-    static constexpr const char* kind = "burgers";
-    static void describe(auto& config, auto& field) {
-        field("viscosity", config.viscosity, "of the equation; 0.01/π in the literature",
-              between(1e-3, 0.25));  // where burgers_solution is exact
-    }
-};
-
-using PinnProblemConfig = std::variant<BurgersConfig>;
-
-std::unique_ptr<PinnProblem> make_problem(const PinnProblemConfig& config);
 
 }  // namespace ralimp

@@ -1,0 +1,60 @@
+// CSV files of numbers: what is read, and every kind of bad file.
+#include "data/number_table.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
+
+namespace ralimp {
+namespace {
+
+class NumberTableFile : public testing::Test {
+protected:
+    NumberTable read(const std::string& text) {
+        std::ofstream(path_, std::ios::binary) << text;
+        return read_number_table(path_);
+    }
+    std::string complaint(const std::string& text) {
+        try {
+            read(text);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ExitCode::bad_input);
+            return error.what();
+        }
+        return "";
+    }
+    void TearDown() override { std::filesystem::remove(path_); }
+
+    std::string path_ = testing::TempDir() + "number_table_" +
+                        testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv";
+};
+
+TEST_F(NumberTableFile, NumbersAndNames) {
+    const NumberTable table =
+        read("# measured\nx, t ,u\r\n\n0.5,1,-2e-3\r\n+.25 ,\t2, 1E2\n  # a comment\n3,4,5");
+    EXPECT_EQ(table.columns, (std::vector<std::string>{"x", "t", "u"}));
+    EXPECT_EQ(table.values.shape(), (Shape{3, 3}));
+    EXPECT_EQ(table.values.to_vector<double>(),
+              (std::vector<double>{0.5, 1, -2e-3, .25, 2, 1e2, 3, 4, 5}));
+}
+
+TEST_F(NumberTableFile, BadFiles) {
+    EXPECT_NE(complaint("").find("no row"), std::string::npos);
+    EXPECT_NE(complaint("x,u\n").find("no row"), std::string::npos);
+    EXPECT_NE(complaint("x,x\n1,2\n").find(":1: column 'x' stands twice"), std::string::npos);
+    EXPECT_NE(complaint("x,,u\n1,2,3\n").find(":1: column '' has no name"), std::string::npos);
+    EXPECT_NE(complaint("x,u\n1,2\n1\n").find(":3: 1 entries for 2 columns"), std::string::npos);
+    EXPECT_NE(complaint("x,u\n1,2,3\n").find(":2: 3 entries for 2 columns"), std::string::npos);
+    for (const char* bad : {"a", "1x", "", "nan", "inf", "1e999", "0x10", "1 2", "--1"})
+        EXPECT_NE(complaint(std::string("x,u\n1,") + bad + "\n").find("is no finite number"),
+                  std::string::npos)
+            << bad;
+    EXPECT_THROW(read_number_table("/nowhere/at.csv"), Error);
+    EXPECT_THROW(read_number_table("/"), Error);
+}
+
+}  // namespace
+}  // namespace ralimp

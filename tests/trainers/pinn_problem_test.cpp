@@ -1,0 +1,360 @@
+// Problems from text and by name: known solutions satisfy what the problem asks, others do not, and
+// every kind of bad problem is refused with its place.
+#include "trainers/pinn_problem.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <numbers>
+
+#include "autograd/operations.h"
+#include "tests/error_of.h"
+#include "trainers/config.h"
+#include "trainers/run_config.h"
+
+namespace ralimp {
+namespace {
+
+PinnConfig config_of(const std::string& problem, const std::string& more = "") {
+    return std::get<PinnConfig>(
+        read_config_text<RunConfig>("kind: pinn\nprecision: float64\nproblem: " + problem + "\n" +
+                                    more));
+}
+
+std::unique_ptr<PinnProblem> problem_of(const std::string& problem, const std::string& more = "") {
+    const PinnConfig config = config_of(problem, more);
+    return make_problem(config.problem, config.points);
+}
+
+// Outputs as functions of points [rows, axes], with every derivative that the plan carries, by
+// nested reverse mode.
+Jet jet_of(const std::function<Tensor(const Tensor&)>& f, const Tensor& at,
+           const std::shared_ptr<const JetPlan>& plan) {
+    const Tensor points = requires_grad(at);
+    const Tensor values = f(points);
+    Tensors channels{values};
+    for (int channel = 1; channel < plan->channels(); ++channel) {
+        Tensors columns;
+        for (int64_t output = 0; output < values.size(1); ++output) {
+            Tensor derivative = slice(values, 1, output, output + 1);
+            for (int axis : plan->axes(channel))
+                derivative = slice(grad(sum(derivative), points, true), 1, axis, axis + 1);
+            columns.push_back(derivative);
+        }
+        channels.push_back(concatenate(columns, 1));
+    }
+    return Jet(stack(channels, 0), plan);
+}
+
+std::shared_ptr<const JetPlan> plan_of(const std::vector<Formula>& formulas) {
+    std::vector<std::vector<int>> derivatives;
+    for (const Formula& formula : formulas)
+        for (const auto& axes : formula.derivatives()) derivatives.push_back(axes);
+    return JetPlan::make(derivatives);
+}
+
+// The largest violation of an equation or a condition by a function.
+double violation(const std::vector<Formula>& formulas, const ConditionPoints& at,
+                 const std::function<Tensor(const Tensor&)>& f) {
+    double largest = 0;
+    const Jet u = jet_of(f, at.points, plan_of(formulas));
+    for (std::size_t i = 0; i < formulas.size(); ++i) {
+        Tensor value = formulas[i].evaluate({&u, at.points, at.normals, {}});
+        if (at.partners.defined()) {
+            const Jet partner = jet_of(f, at.partners, plan_of(formulas));
+            value = value - formulas[i].evaluate({&partner, at.partners, {}, {}});
+        }
+        if (at.targets.defined()) {
+            const auto column = static_cast<int64_t>(i);
+            value = value - slice(at.targets, 1, column, column + 1);
+        }
+        largest = std::max(largest, max(abs(value)).item());
+    }
+    return largest;
+}
+
+const RandomKey key{5, RandomStream::points, 0};
+
+double violation_of_conditions(const PinnProblem& problem,
+                               const std::function<Tensor(const Tensor&)>& f) {
+    double largest = 0;
+    for (const PinnCondition& condition : problem.conditions())
+        largest = std::max(largest, violation(condition.formulas, condition.draw(key), f));
+    return largest;
+}
+
+double violation_of_equations(const PinnProblem& problem,
+                              const std::function<Tensor(const Tensor&)>& f) {
+    double largest = 0;
+    for (const PinnEquation& equation : problem.equations())
+        largest = std::max(
+            largest, violation({equation.formula}, {problem.residual_points(key), {}, {}, {}}, f));
+    return largest;
+}
+
+TEST(PinnProblem, KnownSolutionsSolveTheBuiltInProblems) {
+    for (const char* text : {"{kind: heat}", "{kind: heat, diffusivity: 0.7}", "{kind: wave}",
+                             "{kind: wave, speed: 2}", "{kind: poisson}", "{kind: helmholtz}",
+                             "{kind: helmholtz, wave_number: 3, frequencies: [2, 1]}"}) {
+        const auto problem = problem_of(text, "points: {residual: 50}");
+        EXPECT_LT(violation_of_equations(*problem, problem->exact), 1e-10) << text;
+        EXPECT_LT(violation_of_conditions(*problem, problem->exact), 1e-12) << text;
+        // A function beside the solution violates both.
+        const auto beside = [&](const Tensor& at) {
+            const Tensor x = slice(at, 1, 0, 1), y = slice(at, 1, 1, 2);
+            return problem->exact(at) + x * x * y * y * y + 0.25;
+        };
+        EXPECT_GT(violation_of_equations(*problem, beside), 1e-2) << text;
+        EXPECT_GT(violation_of_conditions(*problem, beside), 1e-2) << text;
+    }
+}
+
+TEST(PinnProblem, BurgersStartsAndEndsAsItsSolution) {
+    const auto problem = problem_of("{kind: burgers}");
+    ASSERT_EQ(problem->conditions().size(), 2u);
+    EXPECT_EQ(problem->conditions()[0].name, "initial");
+    EXPECT_EQ(problem->conditions()[1].name, "boundary");
+    for (const PinnCondition& condition : problem->conditions()) {
+        const ConditionPoints at = condition.draw(key);
+        const Tensor u = problem->exact(at.points);
+        const Jet jet(reshape(u, {1, u.size(0), 1}), JetPlan::value_only());
+        EXPECT_LT(max(abs(condition.formulas[0].evaluate({&jet, at.points, at.normals, {}}))).item(),
+                  1e-12);
+    }
+}
+
+// u = x² + 3 y on the unit disk, n = (x, y): u_n = 2 x² + 3 y.
+TEST(PinnProblem, EveryConditionMeansWhatItSays) {
+    const auto f = [](const Tensor& at) {
+        const Tensor x = slice(at, 1, 0, 1), y = slice(at, 1, 1, 2);
+        return x * x + y * 3.0;
+    };
+    const auto conditions = [&](const std::string& list) {
+        return problem_of("{kind: custom, geometry: {kind: disk}, equations: [u_xx + u_yy - 2], "
+                          "coefficients: [{name: c, value: 3}], conditions: [" +
+                          list + "]}");
+    };
+    for (const char* condition :
+         {"{kind: dirichlet, values: ['x^2 + c*y']}", "{kind: neumann, values: [2*x^2 + 3*y]}",
+          "{kind: robin, value_factor: 2, normal_factor: x, values: ['2*(x^2+3*y)+x*(2*x^2+3*y)']}",
+          "{kind: formula, formulas: [u_n - n_x*u_x - 3*n_y, u_y - c, u_xx - 2]}",
+          "{kind: dirichlet, values: [1 + 3*y - y^2]}"}) {
+        const auto problem = conditions(condition);
+        EXPECT_LT(violation_of_conditions(*problem, f), 1e-12) << condition;
+    }
+    for (const char* condition :
+         {"{kind: dirichlet, values: [x]}", "{kind: neumann, values: [2*x^2]}",
+          "{kind: robin, values: [u0]}", "{kind: formula, formulas: [u_n]}"}) {
+        if (std::string(condition).find("u0") != std::string::npos) continue;
+        EXPECT_GT(violation_of_conditions(*conditions(condition), f), 0.1) << condition;
+    }
+}
+
+TEST(PinnProblem, PeriodicConditionsCompareBothEnds) {
+    const auto problem = [&](const std::string& condition) {
+        return problem_of("{kind: custom, geometry: {kind: rectangle, lower: [-1, 0]}, time: [0, "
+                          "2], equations: [u_t], conditions: [" +
+                          condition + "]}");
+    };
+    const auto f = [](const Tensor& at) {  // period 2 in x; u_xx differs at the ends of y
+        const Tensor x = slice(at, 1, 0, 1), y = slice(at, 1, 1, 2), t = slice(at, 1, 2, 3);
+        return sin(x * std::numbers::pi) * t + y * y * (1.0 - y);
+    };
+    EXPECT_LT(violation_of_conditions(*problem("{kind: periodic}"), f), 1e-12);
+    EXPECT_LT(violation_of_conditions(*problem("{kind: periodic, derivatives: 2}"), f), 1e-12);
+    EXPECT_LT(violation_of_conditions(*problem("{kind: periodic, axis: y, derivatives: 0}"), f),
+              1e-12);
+    EXPECT_NEAR(violation_of_conditions(*problem("{kind: periodic, axis: y}"), f), 1, 1e-12);
+}
+
+TEST(PinnProblem, InitialConditionsOfEveryOrder) {
+    const auto f = [](const Tensor& at) {
+        const Tensor x = slice(at, 1, 0, 1), t = slice(at, 1, 1, 2);
+        return x + (t - 0.5) * 2.0 * x + square(t - 0.5) * 3.0;
+    };
+    const auto problem = problem_of(
+        "{kind: custom, geometry: {kind: interval}, time: [0.5, 1], equations: [u_t], conditions: "
+        "[{kind: initial, values: [x]}, {kind: initial, derivative: 1, values: [2*x]}, {kind: "
+        "initial, derivative: 2, values: [6]}]}");
+    EXPECT_LT(violation_of_conditions(*problem, f), 1e-12);
+    EXPECT_EQ(problem->conditions()[0].name, "initial");
+    EXPECT_EQ(problem->conditions()[1].name, "initial_2");
+    EXPECT_EQ(problem->conditions()[2].name, "initial_3");
+}
+
+TEST(PinnProblem, PartsOfTheBoundary) {
+    const auto points_where = [&](const std::string& where) {
+        const auto problem =
+            problem_of("{kind: custom, geometry: {kind: rectangle}, equations: [u_x], "
+                       "coefficients: [{name: h, value: 0.25}], conditions: [{kind: dirichlet, "
+                       "points: 30, values: [0], where: '" +
+                       where + "'}]}");
+        return problem->conditions()[0].draw(key);
+    };
+    const auto columns = [&](const std::string& where) {
+        const ConditionPoints at = points_where(where);
+        EXPECT_EQ(at.points.shape(), (Shape{30, 2})) << where;
+        EXPECT_EQ(at.normals.shape(), (Shape{30, 2})) << where;
+        return std::pair{slice(at.points, 1, 0, 1), slice(at.points, 1, 1, 2)};
+    };
+    EXPECT_EQ(min(columns("x = 1").first).item(), 1);
+    EXPECT_EQ(max(columns("x == 0").first).item(), 0);
+    EXPECT_LE(max(columns("y < h").second).item(), 0.25);
+    EXPECT_GE(min(columns("y >= 3*h").second).item(), 0.75);
+    const auto [x, y] = columns("x + y <= 0.5");
+    EXPECT_LE(max(x + y).item(), 0.5);
+    EXPECT_EQ(min(slice(points_where("y = 1").normals, 1, 1, 2)).item(), 1);
+    EXPECT_THROW(points_where("x = 2"), Error);
+}
+
+TEST(PinnProblem, PointsFromAFile) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "data.csv";
+    std::ofstream(path) << "t,u,x\n0.5,2,0.1\n0.25,3,0.2\n";
+    const auto problem =
+        problem_of("{kind: custom, geometry: {kind: interval}, time: [0, 1], outputs: [u, p], "
+                   "equations: [u_x - p], conditions: [{kind: points, outputs: [u], file: " +
+                   path + "}]}");
+    const ConditionPoints at = problem->conditions()[0].draw(key);
+    EXPECT_EQ(at.points.to_vector<double>(), (std::vector<double>{0.1, 0.5, 0.2, 0.25}));
+    EXPECT_EQ(at.targets.to_vector<double>(), (std::vector<double>{2, 3}));
+}
+
+TEST(PinnProblem, TheSameKeyDrawsTheSamePoints) {
+    const auto problem = problem_of("{kind: wave}", "points: {residual: 20, sampler: sobol}");
+    RandomKey other = key;
+    other.step = 1;
+    for (const PinnCondition& condition : problem->conditions()) {
+        const auto points = [&](const RandomKey& k) {
+            return condition.draw(k).points.to_vector<double>();
+        };
+        EXPECT_EQ(points(key), points(key));
+        EXPECT_NE(points(key), points(other));
+    }
+    // Conditions of one kind do not share their points.
+    EXPECT_NE(problem->conditions()[0].draw(key).points.to_vector<double>(),
+              problem->conditions()[1].draw(key).points.to_vector<double>());
+}
+
+// Of the published solutions: the first row is the initial condition, and differences in time and
+// space satisfy the equation as well as differences can.
+TEST(PinnProblem, PublishedSolutionsSolveTheBuiltInProblems) {
+    const char* data = std::getenv("RALIMP_DATA");
+    if (!data) GTEST_SKIP() << "RALIMP_DATA is not set";
+    for (const char* name : {"allen_cahn", "kdv", "schrodinger"}) {
+        const PinnConfig config = config_of(
+            fmt::format("{{kind: {}, reference: {}/pinn/{}.h5}}", name, data, name));
+        const auto problem = make_problem(config.problem, config.points);
+        const PinnReference reference =
+            reference_from_file(*problem, *problem_text(config.problem).reference);
+        const int64_t nx = reference.grid[0], nt = reference.grid[1];
+        const auto outputs = static_cast<int64_t>(problem->outputs().size());
+        const Tensor u = reshape(reference.values, {nx, nt, outputs});
+        const Tensor points = reshape(reference.points, {nx, nt, 2});
+        const double dx = (select(select(select(points, 0, 1), 0, 0), 0, 0) -
+                           select(select(select(points, 0, 0), 0, 0), 0, 0))
+                              .item();
+        const double dt = (select(select(select(points, 0, 0), 0, 1), 0, 1) -
+                           select(select(select(points, 0, 0), 0, 0), 0, 1))
+                              .item();
+        // Fourth-order differences away from the ends.
+        const auto at = [&](int64_t i, int64_t j) {
+            return reshape(slice(slice(u, 0, 3 + i, nx - 3 + i), 1, 2 + j, nt - 2 + j),
+                           {(nx - 6) * (nt - 4), outputs});
+        };
+        const Tensor value = at(0, 0);
+        const Tensor u_t =
+            (at(0, -2) - at(0, -1) * 8.0 + at(0, 1) * 8.0 - at(0, 2)) / (12 * dt);
+        const Tensor u_x =
+            (at(-2, 0) - at(-1, 0) * 8.0 + at(1, 0) * 8.0 - at(2, 0)) / (12 * dx);
+        const Tensor u_xx = (at(-1, 0) * 16.0 - at(-2, 0) - value * 30.0 + at(1, 0) * 16.0 -
+                             at(2, 0)) /
+                            (12 * dx * dx);
+        const Tensor u_xxx = (at(-3, 0) - at(-2, 0) * 8.0 + at(-1, 0) * 13.0 - at(1, 0) * 13.0 +
+                              at(2, 0) * 8.0 - at(3, 0)) /
+                             (8 * dx * dx * dx);
+        const auto plan = JetPlan::make({{1}, {0, 0, 0}});
+        Tensors channels(static_cast<std::size_t>(plan->channels()));
+        for (int channel = 0; channel < plan->channels(); ++channel) {
+            const auto& axes = plan->axes(channel);
+            channels[static_cast<std::size_t>(channel)] =
+                axes == std::vector<int>{1} ? u_t
+                : axes.size() == 1          ? u_x
+                : axes.size() == 2          ? u_xx
+                : axes.size() == 3          ? u_xxx
+                                            : value;
+        }
+        const Jet jet(stack(channels, 0), plan);
+        const Tensor inner = reshape(slice(slice(points, 0, 3, nx - 3), 1, 2, nt - 2),
+                                     {(nx - 6) * (nt - 4), 2});
+        for (const PinnEquation& equation : problem->equations()) {
+            const Tensor residual = equation.formula.evaluate({&jet, inner, {}, {}});
+            EXPECT_LT(std::sqrt((mean(square(residual)) / mean(square(u_t))).item()), 0.02) << name;
+        }
+        const Tensor start = select(u, 1, 0), x = select(points, 1, 0);
+        const Jet initial(unsqueeze(start, 0), JetPlan::value_only());
+        for (const Formula& formula : problem->conditions()[0].formulas)
+            EXPECT_LT(max(abs(formula.evaluate({&initial, x, {}, {}}))).item(), 1e-6) << name;
+    }
+}
+
+struct Bad {
+    const char* problem;
+    const char* message;
+};
+
+TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
+    const std::string start = "{kind: custom, geometry: {kind: interval}, ";
+    for (const Bad& bad : {
+             Bad{"time: [0, 1], equations: [u_t + w]}", "problem.equations[0]: expression, column 7: w"},
+             {"equations: [x + 1]}", "problem.equations[0]: 'x + 1' names no output"},
+             {"equations: []}", "equations"},
+             {"time: [1, 0], equations: [u_x]}", "must start before it ends"},
+             {"equations: [u_t]}", "u_t is unknown"},
+             {"axes: [x, y], equations: [u_x]}", "problem.axes: 2 names for a geometry of 1 axes"},
+             {"outputs: [x], equations: [x]}", "the name 'x' is taken already"},
+             {"outputs: [2u], equations: [u]}", "problem.outputs: '2u' is no name"},
+             {"coefficients: [{name: u}], equations: [u]}", "the name 'u' is taken already"},
+             {"coefficients: [{name: c, value: 3, lower: 0, upper: 2, train: true}], equations: "
+              "[u]}",
+              "must be between lower and upper"},
+             {"coefficients: [{name: c, lower: 0}], equations: [u]}", "must be given together"},
+             {"equations: [u_x], conditions: [{kind: initial, values: [0]}]}",
+              "problem.conditions[0]: an initial condition needs problem.time"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0, 1]}]}",
+              "problem.conditions[0].values: 2 formulas for 1 outputs (u)"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: []}]}", "values"},
+             {"equations: [u_x], conditions: [{kind: dirichlet}]}", "values"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: ['2*']}]}",
+              "problem.conditions[0].values[0]: expression, column 3"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [u]}]}", "u is unknown"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], outputs: [v]}]}",
+              "problem.conditions[0].outputs: v is no output"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: x}]}",
+              "problem.conditions[0].where: 'x' compares nothing"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: x = q}]}",
+              "column 5: q is neither an axis nor a fixed coefficient"},
+             {"equations: [u_x], conditions: [{kind: neumann, values: [0], points: 0}]}", "points"},
+             {"equations: [u_x], conditions: [{kind: formula, formulas: [x]}]}",
+              "problem.conditions[0].formulas[0]: 'x' names no output"},
+             {"equations: [u_x], conditions: [{kind: robin, values: [0], value_factor: w}]}",
+              "problem.conditions[0].value_factor: expression, column 1: w"},
+             {"equations: [u_x], conditions: [{kind: periodic, axis: t}]}", "t is no axis"},
+             {"equations: [u_x], conditions: [{kind: points, file: /nowhere.csv}]}",
+              "/nowhere.csv"},
+             {"equations: [u_x], exact: [x, x]}", "problem.exact: 2 formulas for 1 outputs"},
+             {"equations: [u_x], exact: [u]}", "problem.exact[0]: expression, column 1: u"},
+             {"equations: [u_x], exact: [x], reference: a.h5}", "not both"},
+         }) {
+        const Thrown thrown = error_of([&] { problem_of(start + bad.problem); });
+        EXPECT_NE(thrown.text.find(bad.message), std::string::npos)
+            << bad.problem << "\n" << thrown.text;
+        EXPECT_TRUE(thrown.code == ExitCode::bad_config || thrown.code == ExitCode::bad_input)
+            << bad.problem;
+    }
+}
+
+}  // namespace
+}  // namespace ralimp

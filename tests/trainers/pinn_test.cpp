@@ -1,0 +1,196 @@
+// PINNs from their configs: trained on problems posed in text, compared with what is known.
+#include "trainers/pinn.h"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+
+#include "tests/error_of.h"
+#include "tests/trainers/training_testing.h"
+#include "trainers/config.h"
+
+namespace ralimp {
+namespace {
+
+double metric(const Trained& trained, const std::string& name) {
+    for (const auto& [known, value] : trained.result.metrics)
+        if (known == name) return value;
+    ADD_FAILURE() << "no metric " << name;
+    return 0;
+}
+
+PinnTask task_of(const std::string& text) {
+    return PinnTask(std::get<PinnConfig>(read_config_text<RunConfig>("kind: pinn\n" + text)));
+}
+
+const std::string small_network = "precision: float64\nnetwork: {hidden_layers: 2, width: 12}\n";
+const std::string short_training =
+    "training: {phases: [{steps: 100, optimizer: {kind: adam, learning_rate: 5e-3}}, {steps: 150, "
+    "optimizer: {kind: lbfgs}}]}\n";
+
+TEST(Pinn, SolvesAProblemFromTextOnADisk) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    const Trained trained = train_in(
+        folder / "run",
+        "kind: pinn\nproblem: {kind: custom, geometry: {kind: disk}, equations: [u_xx + u_yy - 4], "
+        "conditions: [{kind: dirichlet, values: [x^2 + y^2]}], exact: [x^2 + y^2]}\n"
+        "points: {residual: 200, boundary: 60}\nevaluation: {grid: [21, 21]}\n" +
+            small_network + short_training);
+    EXPECT_EQ(trained.error, "");
+    EXPECT_LT(metric(trained, "relative_l2"), 2e-2);
+}
+
+// u_t = a u_xx with a unknown: 0.3 from exact values at some points, started at 1 with bounds and
+// without.
+TEST(Pinn, FindsAnUnknownCoefficient) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    const std::string data = folder / "data.csv";
+    {
+        std::ofstream file(data);
+        file << "x,t,u\n";
+        for (int i = 0; i < 60; ++i) {
+            const double x = std::fmod(0.37 * i, 1.0), t = std::fmod(0.61 * i, 1.0);
+            file << fmt::format("{},{},{}\n", x, t,
+                                std::exp(-0.3 * std::numbers::pi * std::numbers::pi * t) *
+                                    std::sin(std::numbers::pi * x));
+        }
+    }
+    for (const char* bounds : {"", ", lower: 0.01, upper: 5"}) {
+        const Trained trained = train_in(
+            folder / (bounds[0] ? "bounded" : "free"),
+            fmt::format("kind: pinn\nproblem: {{kind: custom, geometry: {{kind: interval}}, time: "
+                        "[0, 1], coefficients: [{{name: a, value: 1, train: true{}}}], equations: "
+                        "[u_t - a*u_xx], conditions: [{{kind: points, file: {}}}]}}\n"
+                        "points: {{residual: 200}}\nevaluation: {{grid: [11, 10]}}\n",
+                        bounds, data) +
+                small_network + short_training);
+        EXPECT_EQ(trained.error, "");
+        EXPECT_NEAR(metric(trained, "coefficient_a"), 0.3, 0.01) << bounds;
+    }
+}
+
+TEST(Pinn, NamesItsTermsAndFigures) {
+    using Names = std::vector<std::string>;
+    const auto terms_of = [](PinnTask& task) {
+        Names names;
+        for (const auto& [name, value] : task.loss(0).terms) names.push_back(name);
+        return names;
+    };
+    PinnTask wave = task_of("problem: {kind: wave}\n");
+    EXPECT_EQ(terms_of(wave), (Names{"residual", "initial", "boundary", "initial_2"}));
+    EXPECT_EQ(wave.metric_names(), (Names{"relative_l2", "max_error"}));
+    PinnTask schrodinger = task_of("problem: {kind: schrodinger}\n");
+    EXPECT_EQ(terms_of(schrodinger), (Names{"residual_1", "residual_2", "initial", "periodic"}));
+    EXPECT_EQ(schrodinger.metric_names(), (Names{"residual_rms"}));
+    PinnTask custom = task_of(
+        "problem: {kind: custom, geometry: {kind: interval}, outputs: [u, p], coefficients: "
+        "[{name: c, train: true}], equations: [u_x - c*p], exact: [x, 1], conditions: [{kind: "
+        "dirichlet, name: left, values: [0, 1], where: x = 0}]}\n");
+    EXPECT_EQ(terms_of(custom), (Names{"residual", "left"}));
+    EXPECT_EQ(custom.metric_names(), (Names{"relative_l2", "max_error", "relative_l2_u",
+                                            "relative_l2_p", "coefficient_c"}));
+    EXPECT_EQ(custom.evaluate().size(), 5u);
+}
+
+// A term's weight is its own, else that of its kind; the terms themselves are not weighted.
+TEST(Pinn, WeighsItsTerms) {
+    PinnTask task = task_of(
+        "problem: {kind: custom, geometry: {kind: interval}, time: [0, 1], equations: [u_t - u_x, "
+        "u_x + u], conditions: [{kind: initial, values: [x]}, {kind: dirichlet, values: [1]}, "
+        "{kind: neumann, values: [2], weight: 11}, {kind: initial, values: [x], weight: 0}]}\n"
+        "loss: {residual_weight: 2, initial_weight: 3, boundary_weight: 5}\n"
+        "precision: float64\n");
+    const Loss loss = task.loss(0);
+    const double weights[] = {2, 2, 3, 0, 5, 11};
+    double expected = 0;
+    ASSERT_EQ(loss.terms.size(), 6u);
+    const char* const names[] = {"residual_1", "residual_2", "initial",
+                                 "initial_2",  "dirichlet",  "neumann"};
+    std::size_t found = 0;
+    for (const auto& [name, value] : loss.terms)
+        for (std::size_t i = 0; i < 6; ++i)
+            if (name == names[i]) {
+                expected += weights[i] * value.item();
+                ++found;
+            }
+    EXPECT_EQ(found, 6u);
+    EXPECT_NEAR(loss.total.item(), expected, 1e-14 * expected);
+}
+
+void write_dataset(hid_t file, const char* name, const std::vector<hsize_t>& shape,
+                   const std::vector<double>& values) {
+    const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+    const hid_t set = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                                 H5P_DEFAULT);
+    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+// A reference file of u = x + 10 t on 3 x 2 points.
+std::string reference_file(const TemporaryFolder& folder, const std::string& name,
+                           const std::vector<hsize_t>& shape, const std::vector<double>& u,
+                           double last_x = 1) {
+    const std::string path = folder / name;
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    write_dataset(file, "x", {3}, {0, 0.25, last_x});
+    write_dataset(file, "t", {2}, {0, 0.5});
+    write_dataset(file, "u", shape, u);
+    H5Fclose(file);
+    return path;
+}
+
+TEST(Pinn, ReadsReferencesInBothOrders) {
+    const TemporaryFolder folder;
+    const std::string text = "problem: {kind: custom, geometry: {kind: interval}, time: [0, 1], "
+                             "equations: [u_t], reference: ";
+    const PinnConfig config =
+        std::get<PinnConfig>(read_config_text<RunConfig>("kind: pinn\nproblem: {kind: heat}\n"));
+    const auto problem = make_problem(config.problem, config.points);
+    const std::vector<double> expected{0, 5, 0.25, 5.25, 1, 6};
+    const std::vector<double> points{0, 0, 0, 0.5, 0.25, 0, 0.25, 0.5, 1, 0, 1, 0.5};
+    for (const auto& [shape, u] :
+         {std::pair{std::vector<hsize_t>{3, 2}, std::vector<double>{0, 5, 0.25, 5.25, 1, 6}},
+          {{2, 3}, {0, 0.25, 1, 5, 5.25, 6}}}) {
+        const PinnReference reference =
+            reference_from_file(*problem, reference_file(folder, "u.h5", shape, u));
+        EXPECT_EQ(reference.grid, (std::vector<int64_t>{3, 2}));
+        EXPECT_EQ(reference.points.to_vector<double>(), points);
+        EXPECT_EQ(reference.values.to_vector<double>(), expected);
+    }
+    const auto complaint = [&](const std::string& path) {
+        return error_of([&] { reference_from_file(*problem, path); });
+    };
+    EXPECT_EQ(complaint("/nowhere.h5").code, ExitCode::bad_input);
+    const Thrown shape =
+        complaint(reference_file(folder, "shape.h5", {2, 2}, {0, 0, 0, 0}));
+    EXPECT_EQ(shape.code, ExitCode::bad_input);
+    EXPECT_NE(shape.text.find("u has shape [2, 2], the axes have [3, 2]"), std::string::npos)
+        << shape.text;
+    const Thrown outside =
+        complaint(reference_file(folder, "x.h5", {3, 2}, {0, 0, 0, 0, 0, 0}, 2));
+    EXPECT_NE(outside.text.find("outside the problem's 0 to 1"), std::string::npos)
+        << outside.text;
+}
+
+TEST(Pinn, BadGridsAreRefused) {
+    const auto complaint = [](const std::string& text) {
+        return error_of([&] { task_of(text); }).text;
+    };
+    EXPECT_NE(complaint("evaluation: {grid: [5]}\n").find(
+                  "evaluation.grid: 1 numbers for 2 axes (x, t)"),
+              std::string::npos);
+    EXPECT_NE(complaint("problem: {kind: poisson}\nevaluation: {grid: [5, 5, 5]}\n")
+                  .find("evaluation.grid: 3 numbers for 2 axes (x, y)"),
+              std::string::npos);
+    EXPECT_NE(complaint("evaluation: {grid: [5, 1]}\n").find("evaluation.grid"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace ralimp

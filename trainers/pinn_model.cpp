@@ -1,0 +1,52 @@
+#include "trainers/pinn_model.h"
+
+#include <cmath>
+
+#include "autograd/operations.h"
+
+namespace ralimp {
+
+PinnModel::PinnModel(std::unique_ptr<Mlp> network,
+                     const std::vector<CoefficientConfig>& coefficients, DType dtype)
+    : network_(std::move(network)), coefficients_(coefficients) {
+    for (const CoefficientConfig& coefficient : coefficients_) {
+        double raw = coefficient.value;
+        if (coefficient.lower)
+            raw = std::log((coefficient.value - *coefficient.lower) /
+                           (*coefficient.upper - coefficient.value));
+        raw_.push_back(Tensor::full({}, raw, dtype));
+    }
+}
+
+void PinnModel::visit(const std::string& prefix, const ParameterVisitor& visitor) {
+    network_->visit(prefix, visitor);
+    for (std::size_t i = 0; i < raw_.size(); ++i)
+        visitor(join(prefix, "coefficients." + coefficients_[i].name), raw_[i], {.decay = false});
+}
+
+ParameterCount PinnModel::count() const {
+    ParameterCount count = network_->count();
+    count.trained += static_cast<int64_t>(raw_.size());  // inference needs none of them
+    return count;
+}
+
+std::string PinnModel::description() const {
+    std::string text = network_->description();
+    for (const CoefficientConfig& coefficient : coefficients_)
+        text += "; coefficient " + coefficient.name;
+    return text;
+}
+
+Tensors PinnModel::coefficients() const {
+    Tensors values;
+    for (std::size_t i = 0; i < raw_.size(); ++i) {
+        const CoefficientConfig& coefficient = coefficients_[i];
+        values.push_back(coefficient.lower
+                             ? sigmoid(raw_[i]) * (*coefficient.upper - *coefficient.lower) +
+                                   *coefficient.lower
+                             : raw_[i]);
+    }
+    return values;
+}
+
+}  // namespace ralimp

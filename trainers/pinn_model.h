@@ -1,0 +1,38 @@
+// What a PINN trains: the network, and the coefficients of its problem that are to be found.
+#pragma once
+#include <memory>
+
+#include "layers/mlp.h"
+#include "trainers/pinn_problem_config.h"
+
+namespace ralimp {
+
+class PinnModel : public Layer {
+public:
+    PinnModel(std::unique_ptr<Mlp> network, const std::vector<CoefficientConfig>& coefficients,
+              DType dtype);
+
+    using Layer::forward;
+    Jet forward(const Jet& x) const override { return network_->forward(x); }
+    int64_t inputs() const override { return network_->inputs(); }
+    int64_t outputs() const override { return network_->outputs(); }
+    void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
+    Tensor initialize_from_data(const Tensor& x) override {
+        return network_->initialize_from_data(x);
+    }
+    void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override {
+        network_->visit_clamps(prefix, visitor);
+    }
+    ParameterCount count() const override;
+    std::string description() const override;
+
+    // The present values of the coefficients, [] each: differentiable.
+    Tensors coefficients() const;
+
+private:
+    std::unique_ptr<Mlp> network_;
+    std::vector<CoefficientConfig> coefficients_;
+    Tensors raw_;  // [] each; of a bounded coefficient the logit of its place between the bounds
+};
+
+}  // namespace ralimp

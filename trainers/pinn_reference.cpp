@@ -1,0 +1,107 @@
+#include "trainers/pinn_reference.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "autograd/operations.h"
+#include "data/hdf5_reader.h"
+
+namespace ralimp {
+namespace {
+
+// Every combination of positions, the last axis changing fastest.
+Tensor combinations(const std::vector<std::vector<double>>& positions) {
+    int64_t count = 1;
+    for (const auto& along : positions) count *= static_cast<int64_t>(along.size());
+    const auto axes = static_cast<int64_t>(positions.size());
+    std::vector<double> points(static_cast<std::size_t>(count * axes));
+    for (int64_t row = 0; row < count; ++row) {
+        int64_t rest = row;
+        for (int64_t axis = axes; axis-- > 0;) {
+            const auto& along = positions[static_cast<std::size_t>(axis)];
+            const auto size = static_cast<int64_t>(along.size());
+            points[static_cast<std::size_t>(row * axes + axis)] =
+                along[static_cast<std::size_t>(rest % size)];
+            rest /= size;
+        }
+    }
+    return Tensor::from(points, {count, axes});
+}
+
+Tensor inside_of(const PinnProblem& problem, const Tensor& points) {
+    const int64_t axes = points.size(1), dims = problem.geometry().dims();
+    std::vector<uint8_t> inside(static_cast<std::size_t>(points.size(0)));
+    const double* at = points.data<double>();
+    for (uint8_t& one : inside) {
+        Point point{};
+        std::copy(at, at + dims, point.begin());
+        one = problem.geometry().contains(point);
+        at += axes;
+    }
+    return Tensor::from(inside, {points.size(0)});
+}
+
+}  // namespace
+
+PinnReference reference_on_grid(const PinnProblem& problem, const std::vector<int64_t>& grid) {
+    const Box& box = problem.domain();
+    PinnReference reference{grid, box, {}, {}, {}};
+    std::vector<std::vector<double>> positions;
+    for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+        const bool is_time = problem.time() && axis + 1 == grid.size();
+        const double length = box.upper[axis] - box.lower[axis];
+        const auto steps = static_cast<double>(is_time ? grid[axis] : grid[axis] - 1);
+        positions.emplace_back();
+        for (int64_t i = 0; i < grid[axis]; ++i)
+            positions.back().push_back(box.lower[axis] +
+                                       length * (static_cast<double>(i) / steps));
+    }
+    reference.points = combinations(positions);
+    reference.inside = inside_of(problem, reference.points);
+    return reference;
+}
+
+PinnReference reference_from_file(const PinnProblem& problem, const std::filesystem::path& file) {
+    const std::string path = file.string();
+    PinnReference reference;
+    reference.range = problem.domain();
+    std::vector<std::vector<double>> positions;
+    for (std::size_t axis = 0; axis < problem.axes().size(); ++axis) {
+        const std::string& name = problem.axes()[axis];
+        const Tensor values = read_hdf5_dataset(path, name);
+        if (values.dims() != 1 || values.size(0) < 2)
+            fail_with(ExitCode::bad_input, "{}: {} has shape {}; positions along an axis are a list",
+                      path, name, values.shape());
+        positions.push_back(values.to_vector<double>());
+        const auto [low, high] =
+            std::minmax_element(positions.back().begin(), positions.back().end());
+        const Box& box = problem.domain();
+        const double slack = 1e-6 * (box.upper[axis] - box.lower[axis]);
+        if (*low < box.lower[axis] - slack || *high > box.upper[axis] + slack)
+            fail_with(ExitCode::bad_input, "{}: {} is from {} to {}, outside the problem's {} to {}",
+                      path, name, *low, *high, box.lower[axis], box.upper[axis]);
+        reference.grid.push_back(values.size(0));
+    }
+    reference.points = combinations(positions);
+    reference.inside = inside_of(problem, reference.points);
+    // Files often have the time first.
+    const auto axes = static_cast<int64_t>(reference.grid.size());
+    std::vector<int64_t> time_first = reference.grid;
+    std::rotate(time_first.begin(), time_first.end() - 1, time_first.end());
+    Tensors columns;
+    for (const std::string& name : problem.outputs()) {
+        Tensor values = read_hdf5_dataset(path, name);
+        if (values.shape() != Shape(reference.grid)) {
+            if (!problem.time() || values.shape() != Shape(time_first))
+                fail_with(ExitCode::bad_input, "{}: {} has shape {}, the axes have {}", path, name,
+                          values.shape(), Shape(reference.grid));
+            for (int64_t axis = 0; axis + 1 < axes; ++axis)
+                values = transpose(values, axis, axis + 1);
+        }
+        columns.push_back(reshape(values, {values.elements(), 1}));
+    }
+    reference.values = concatenate(columns, 1);
+    return reference;
+}
+
+}  // namespace ralimp
