@@ -16,18 +16,13 @@ constexpr std::size_t longest_text = 4096;
 // Parentheses, signs and powers inside each other: the parser recurses that deep.
 constexpr int deepest = 100;
 
-constexpr std::array functions{std::pair{"exp", ExpressionFunction::exp},
-                               std::pair{"log", ExpressionFunction::log},
-                               std::pair{"sqrt", ExpressionFunction::sqrt},
-                               std::pair{"sin", ExpressionFunction::sin},
-                               std::pair{"cos", ExpressionFunction::cos},
-                               std::pair{"tan", ExpressionFunction::tan},
-                               std::pair{"sinh", ExpressionFunction::sinh},
-                               std::pair{"cosh", ExpressionFunction::cosh},
-                               std::pair{"tanh", ExpressionFunction::tanh},
-                               std::pair{"sech", ExpressionFunction::sech},
-                               std::pair{"erf", ExpressionFunction::erf},
-                               std::pair{"abs", ExpressionFunction::abs}};
+constexpr std::array functions{
+    std::pair{"exp", ExpressionFunction::exp},   std::pair{"log", ExpressionFunction::log},
+    std::pair{"sqrt", ExpressionFunction::sqrt}, std::pair{"sin", ExpressionFunction::sin},
+    std::pair{"cos", ExpressionFunction::cos},   std::pair{"tan", ExpressionFunction::tan},
+    std::pair{"sinh", ExpressionFunction::sinh}, std::pair{"cosh", ExpressionFunction::cosh},
+    std::pair{"tanh", ExpressionFunction::tanh}, std::pair{"sech", ExpressionFunction::sech},
+    std::pair{"erf", ExpressionFunction::erf},   std::pair{"abs", ExpressionFunction::abs}};
 
 std::string function_names() {
     std::string names;
@@ -142,8 +137,8 @@ private:
         const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
         if (error != std::errc() || !std::isfinite(value)) complain("this is no number");
         position_ += static_cast<std::size_t>(end - begin);
-        if (!at_end() && (is_letter(text_[position_]) || is_digit(text_[position_]) ||
-                          text_[position_] == '.'))
+        if (!at_end() &&
+            (is_letter(text_[position_]) || is_digit(text_[position_]) || text_[position_] == '.'))
             complain("an operator is expected after the number (2x is written 2*x)");
         skip_spaces();
         ExpressionStep step{Operation::number};

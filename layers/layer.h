@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "autograd/jet.h"
 #include "core/random.h"
@@ -61,6 +62,9 @@ public:
 
     // Visits the layers that clamp exponents to keep them finite.
     virtual void visit_clamps(const std::string&, const ClampVisitor&) const {}
+
+    // The layers it is made of, for whoever lists them; of a single layer itself.
+    virtual std::vector<const Layer*> parts() const { return {this}; }
 
     virtual ParameterCount count() const = 0;
     // One line for --check and the log, such as "dense 20 -> 20, tanh".

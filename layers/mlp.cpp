@@ -38,6 +38,12 @@ Tensor Mlp::initialize_from_data(const Tensor& x) {
     return y;
 }
 
+std::vector<const Layer*> Mlp::parts() const {
+    std::vector<const Layer*> parts;
+    for (const auto& layer : layers_) parts.push_back(layer.get());
+    return parts;
+}
+
 ParameterCount Mlp::count() const {
     ParameterCount total;
     for (const auto& layer : layers_) total += layer->count();

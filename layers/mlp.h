@@ -19,10 +19,9 @@ public:
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
     Tensor initialize_from_data(const Tensor& x) override;
     void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override;
+    std::vector<const Layer*> parts() const override;
     ParameterCount count() const override;
     std::string description() const override;
-
-    const std::vector<std::unique_ptr<Layer>>& layers() const { return layers_; }
 
 private:
     std::vector<std::unique_ptr<Layer>> layers_;

@@ -34,9 +34,9 @@ BoundaryPart::BoundaryPart(const std::string& text, const std::vector<std::strin
                 const auto constant = std::find_if(constants.begin(), constants.end(),
                                                    [&](const auto& c) { return c.first == name; });
                 if (axis == axes.end() && constant == constants.end())
-                    fail_in_expression(text, side.columns[i],
-                                       fmt::format("{} is neither an axis nor a fixed coefficient",
-                                                   name));
+                    fail_in_expression(
+                        text, side.columns[i],
+                        fmt::format("{} is neither an axis nor a fixed coefficient", name));
                 names_.back().emplace_back(
                     axis != axes.end() ? static_cast<int>(axis - axes.begin()) : -1,
                     axis != axes.end() ? 0 : constant->second);

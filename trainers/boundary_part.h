@@ -30,7 +30,7 @@ private:
 
     std::string text_, path_;
     Comparison comparison_ = Comparison::equal;
-    std::vector<Expression> sides_;  // none: the whole boundary
+    std::vector<Expression> sides_;                           // none: the whole boundary
     std::vector<std::vector<std::pair<int, double>>> names_;  // of a side: axis, or -1 and a value
 };
 

@@ -6,7 +6,6 @@
 #include "core/allocator.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
-#include "layers/mlp.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
 #include "trainers/config_differences.h"
@@ -24,11 +23,9 @@ void start_threads(const RunSettings& settings) {
 }
 
 void print_model(Task& task) {
-    if (const auto* mlp = dynamic_cast<const Mlp*>(&task.model())) {
-        for (const auto& layer : mlp->layers())
-            fmt::print("  {:<56} {:>10} trained {:>10} deployed\n", layer->description(),
-                       layer->count().trained, layer->count().deployed);
-    }
+    for (const Layer* layer : task.model().parts())
+        fmt::print("  {:<56} {:>10} trained {:>10} deployed\n", layer->description(),
+                   layer->count().trained, layer->count().deployed);
     const ParameterCount count = task.model().count();
     fmt::print("  {:<56} {:>10} trained {:>10} deployed\n", "total", count.trained, count.deployed);
     if (count.regenerated != count.deployed)

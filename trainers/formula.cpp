@@ -23,8 +23,7 @@ std::optional<std::vector<int>> axes_of(std::string_view text,
         // The longest name wins, so that "x1" is not read as "x".
         int best = -1;
         for (int axis = 0; axis < static_cast<int>(axes.size()); ++axis)
-            if (text.starts_with(axes[axis]) &&
-                (best < 0 || axes[axis].size() > axes[best].size()))
+            if (text.starts_with(axes[axis]) && (best < 0 || axes[axis].size() > axes[best].size()))
                 best = axis;
         if (best < 0) return std::nullopt;
         result.push_back(best);
@@ -153,8 +152,8 @@ Tensor Formula::value_of(const Meaning& meaning, const FormulaPoints& at) const 
         case Meaning::normal_derivative: {
             Tensor sum;
             for (int axis = 0; axis < normal_axes_; ++axis) {
-                const Tensor term = column(at.normals, axis) *
-                                    column(at.u->derivative({axis}), meaning.index);
+                const Tensor term =
+                    column(at.normals, axis) * column(at.u->derivative({axis}), meaning.index);
                 sum = sum.defined() ? sum + term : term;
             }
             return sum;

@@ -64,11 +64,11 @@ PinnTask::PinnTask(const PinnConfig& config)
       dtype_(dtype_of(config.run.precision)),
       part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)),
       reference_(make_reference(*problem_, config)) {
-    model_ = std::make_unique<PinnModel>(
-        make_network(config.network, problem_->domain(),
-                     static_cast<int64_t>(problem_->outputs().size()), dtype_,
-                     static_cast<uint64_t>(config.run.seed)),
-        problem_->trained_coefficients(), dtype_);
+    model_ =
+        std::make_unique<PinnModel>(make_network(config.network, problem_->domain(),
+                                                 static_cast<int64_t>(problem_->outputs().size()),
+                                                 dtype_, static_cast<uint64_t>(config.run.seed)),
+                                    problem_->trained_coefficients(), dtype_);
     set_batch(0);
 }
 
@@ -92,7 +92,9 @@ void PinnTask::set_batch(int64_t sample_step) {
         Tensors points;
         int64_t begin = 0;
         for (const PinnCondition& condition : problem_->conditions()) {
-            const auto needed = [](const Formula& formula) { return !formula.derivatives().empty(); };
+            const auto needed = [](const Formula& formula) {
+                return !formula.derivatives().empty();
+            };
             if (std::any_of(condition.formulas.begin(), condition.formulas.end(), needed) !=
                 with_derivatives)
                 continue;
@@ -166,23 +168,22 @@ void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& c
 }
 
 Tensor PinnTask::predict(const Tensor& points) const {
-    return to(
-        in_pieces(to(points, dtype_), [&](const Tensor& x) { return model_->forward(x); }),
-        DType::float64);
+    return to(in_pieces(to(points, dtype_), [&](const Tensor& x) { return model_->forward(x); }),
+              DType::float64);
 }
 
 Tensor PinnTask::residuals(const Tensor& points) const {
-    return to(in_pieces(to(points, dtype_),
-                        [&](const Tensor& x) {
-                            const Tensors coefficients = model_->coefficients();
-                            const Jet u = model_->forward(Jet::input(x, plan_));
-                            Tensors columns;
-                            for (const PinnEquation& equation : problem_->equations())
-                                columns.push_back(
-                                    equation.formula.evaluate({&u, x, {}, coefficients}));
-                            return concatenate(columns, 1);
-                        }),
-              DType::float64);
+    return to(
+        in_pieces(to(points, dtype_),
+                  [&](const Tensor& x) {
+                      const Tensors coefficients = model_->coefficients();
+                      const Jet u = model_->forward(Jet::input(x, plan_));
+                      Tensors columns;
+                      for (const PinnEquation& equation : problem_->equations())
+                          columns.push_back(equation.formula.evaluate({&u, x, {}, coefficients}));
+                      return concatenate(columns, 1);
+                  }),
+        DType::float64);
 }
 
 const Tensor& PinnTask::solution() {

@@ -32,10 +32,11 @@ struct PinnEvaluationConfig {
     std::optional<std::vector<int64_t>> grid;
 
     static void describe(auto& config, auto& field) {
-        field("grid", config.grid,
-              "points along each axis, the last time one step before the end; null: 256 x 100 for x "
-              "and t, else 1024, 128 x 128 or 64 along each axis; a reference file has its own",
-              between(2, 65536).items(1, 4));
+        field(
+            "grid", config.grid,
+            "points along each axis, the last time one step before the end; null: 256 x 100 for x "
+            "and t, else 1024, 128 x 128 or 64 along each axis; a reference file has its own",
+            between(2, 65536).items(1, 4));
     }
 };
 

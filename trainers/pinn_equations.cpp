@@ -109,8 +109,7 @@ CustomProblemConfig text_of(const HelmholtzConfig& config) {
     problem.coefficients = {fixed("k", config.wave_number),
                             fixed("a", static_cast<double>(config.frequencies[0])),
                             fixed("b", static_cast<double>(config.frequencies[1]))};
-    problem.equations = {
-        "u_xx + u_yy + k^2*u - (k^2 - (a^2 + b^2)*pi^2)*sin(a*pi*x)*sin(b*pi*y)"};
+    problem.equations = {"u_xx + u_yy + k^2*u - (k^2 - (a^2 + b^2)*pi^2)*sin(a*pi*x)*sin(b*pi*y)"};
     problem.conditions = {boundary({"0"})};
     problem.exact = {"sin(a*pi*x)*sin(b*pi*y)"};
     return problem;

@@ -23,6 +23,7 @@ public:
     void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override {
         network_->visit_clamps(prefix, visitor);
     }
+    std::vector<const Layer*> parts() const override { return network_->parts(); }
     ParameterCount count() const override;
     std::string description() const override;
 

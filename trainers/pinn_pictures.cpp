@@ -38,8 +38,7 @@ std::vector<std::string> draw_solution(const std::filesystem::path& folder,
     std::vector<std::string> names;
     const std::size_t outputs = problem.outputs().size();
     const std::size_t axes = problem.axes().size();
-    const Tensor residual =
-        known ? Tensor() : on_grid(sqrt(mean(square(second), {1})), reference);
+    const Tensor residual = known ? Tensor() : on_grid(sqrt(mean(square(second), {1})), reference);
     for (std::size_t output = 0; output < outputs; ++output) {
         const std::string& u = problem.outputs()[output];
         names.push_back(outputs == 1 ? "solution.png" : "solution_" + u + ".png");
@@ -52,7 +51,9 @@ std::vector<std::string> draw_solution(const std::filesystem::path& folder,
             const auto x = select(reference.points, 1, 0).to_vector<double>();
             const std::string& x_label = problem.axes()[0];
             if (known)
-                plot_curves(path, {{u, x_label, u,
+                plot_curves(path, {{u,
+                                    x_label,
+                                    u,
                                     {{"network", x, network.to_vector<double>()},
                                      {"exact", x, other.to_vector<double>(), CurveStyle::dashed}}},
                                    {"|error|", x_label, "", {{"", x, error.to_vector<double>()}}}});
@@ -83,8 +84,8 @@ std::vector<std::string> draw_solution(const std::filesystem::path& folder,
                 const double at =
                     reference.points
                         .to_vector<double>()[static_cast<std::size_t>(last) * axes + axes - 1];
-                fields.push_back({fmt::format("{}, {} = {:.3g}", u, axis, at),
-                                  plane(network, last), 0});
+                fields.push_back(
+                    {fmt::format("{}, {} = {:.3g}", u, axis, at), plane(network, last), 0});
             }
             fields.push_back({fmt::format("{} at the end", known ? "|error|" : "|residual|"),
                               plane(known ? error : other, size - 1), 1, Palette::inferno});

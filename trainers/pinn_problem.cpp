@@ -24,9 +24,9 @@ Formula formula_at(const std::string& path, std::string_view text, const Formula
 
 bool is_name(const std::string& text) {
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    return !text.empty() && letter(text[0]) &&
-           std::all_of(text.begin(), text.end(),
-                       [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+    return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+        return letter(c) || (c >= '0' && c <= '9') || c == '_';
+    });
 }
 
 // Four numbers a draw: the equations' and three conditions'; further ones have seeds of their own.
@@ -102,8 +102,7 @@ PinnProblem::PinnProblem(const CustomProblemConfig& config, const PointsConfig& 
     names.coefficients.clear();
     std::vector<Formula> formulas;
     for (std::size_t i = 0; i < config.exact.size(); ++i)
-        formulas.push_back(
-            formula_at(fmt::format("problem.exact[{}]", i), config.exact[i], names));
+        formulas.push_back(formula_at(fmt::format("problem.exact[{}]", i), config.exact[i], names));
     exact = [formulas](const Tensor& at) {
         Tensors columns;
         for (const Formula& formula : formulas)
@@ -197,10 +196,9 @@ PinnCondition PinnProblem::compile(const InitialConditionConfig& config,
     const std::string order(static_cast<std::size_t>(config.derivative), 't');
     PinnCondition condition;
     condition.initial = true;
-    condition.formulas = differences(config.options, config.values, path, false,
-                                     [&](const std::string& output) {
-                                         return order.empty() ? output : output + "_" + order;
-                                     });
+    condition.formulas = differences(
+        config.options, config.values, path, false,
+        [&](const std::string& output) { return order.empty() ? output : output + "_" + order; });
     const int64_t count = config.options.points.value_or(points_.initial);
     condition.draw = [this, count](const RandomKey& key) {
         return ConditionPoints{
@@ -232,8 +230,8 @@ PinnCondition PinnProblem::compile(const RobinConditionConfig& config,
     formula_at(path + ".value_factor", config.value_factor, boundary_names());
     formula_at(path + ".normal_factor", config.normal_factor, boundary_names());
     PinnCondition condition;
-    condition.formulas = differences(
-        config.options, config.values, path, true, [&](const std::string& output) {
+    condition.formulas =
+        differences(config.options, config.values, path, true, [&](const std::string& output) {
             return fmt::format("({})*{} + ({})*{}_n", config.value_factor, output,
                                config.normal_factor, output);
         });
@@ -248,8 +246,7 @@ PinnCondition PinnProblem::compile(const FormulaConditionConfig& config,
         const std::string place = fmt::format("{}.formulas[{}]", path, i);
         condition.formulas.push_back(formula_at(place, config.formulas[i], boundary_names()));
         if (!condition.formulas.back().names_outputs())
-            fail_with(ExitCode::bad_config, "{}: '{}' names no output", place,
-                      config.formulas[i]);
+            fail_with(ExitCode::bad_config, "{}: '{}' names no output", place, config.formulas[i]);
     }
     condition.draw = boundary_draw(config.options, config.where, path);
     return condition;
@@ -257,8 +254,8 @@ PinnCondition PinnProblem::compile(const FormulaConditionConfig& config,
 
 PinnCondition PinnProblem::compile(const PeriodicConditionConfig& config,
                                    const std::string& path) const {
-    const auto found = std::find(names_.axes.begin(), names_.axes.end() - (time_ ? 1 : 0),
-                                 config.axis);
+    const auto found =
+        std::find(names_.axes.begin(), names_.axes.end() - (time_ ? 1 : 0), config.axis);
     const int64_t axis = found - names_.axes.begin();
     if (axis == geometry_->dims())
         fail_with(ExitCode::bad_config, "{}.axis: {} is no axis of the geometry", path,

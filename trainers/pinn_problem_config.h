@@ -40,9 +40,9 @@ struct CoefficientConfig {
 
 // What every condition has.
 struct ConditionOptions {
-    std::string name;                // of its loss term; empty: its kind
-    std::optional<double> weight;    // null: loss.initial_weight or loss.boundary_weight
-    std::optional<int64_t> points;   // null: points.initial or points.boundary
+    std::string name;                  // of its loss term; empty: its kind
+    std::optional<double> weight;      // null: loss.initial_weight or loss.boundary_weight
+    std::optional<int64_t> points;     // null: points.initial or points.boundary
     std::vector<std::string> outputs;  // that are given; empty: all
 
     static void describe(auto& config, auto& field) {

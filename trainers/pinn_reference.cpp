@@ -53,8 +53,7 @@ PinnReference reference_on_grid(const PinnProblem& problem, const std::vector<in
         const auto steps = static_cast<double>(is_time ? grid[axis] : grid[axis] - 1);
         positions.emplace_back();
         for (int64_t i = 0; i < grid[axis]; ++i)
-            positions.back().push_back(box.lower[axis] +
-                                       length * (static_cast<double>(i) / steps));
+            positions.back().push_back(box.lower[axis] + length * (static_cast<double>(i) / steps));
     }
     reference.points = combinations(positions);
     reference.inside = inside_of(problem, reference.points);
@@ -70,16 +69,18 @@ PinnReference reference_from_file(const PinnProblem& problem, const std::filesys
         const std::string& name = problem.axes()[axis];
         const Tensor values = read_hdf5_dataset(path, name);
         if (values.dims() != 1 || values.size(0) < 2)
-            fail_with(ExitCode::bad_input, "{}: {} has shape {}; positions along an axis are a list",
-                      path, name, values.shape());
+            fail_with(ExitCode::bad_input,
+                      "{}: {} has shape {}; positions along an axis are a list", path, name,
+                      values.shape());
         positions.push_back(values.to_vector<double>());
         const auto [low, high] =
             std::minmax_element(positions.back().begin(), positions.back().end());
         const Box& box = problem.domain();
         const double slack = 1e-6 * (box.upper[axis] - box.lower[axis]);
         if (*low < box.lower[axis] - slack || *high > box.upper[axis] + slack)
-            fail_with(ExitCode::bad_input, "{}: {} is from {} to {}, outside the problem's {} to {}",
-                      path, name, *low, *high, box.lower[axis], box.upper[axis]);
+            fail_with(ExitCode::bad_input,
+                      "{}: {} is from {} to {}, outside the problem's {} to {}", path, name, *low,
+                      *high, box.lower[axis], box.upper[axis]);
         reference.grid.push_back(values.size(0));
     }
     reference.points = combinations(positions);

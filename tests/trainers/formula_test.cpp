@@ -64,18 +64,27 @@ TEST_F(FormulaOfANetwork, EveryNameStandsForItsTensor) {
     expect_equal("n_x", normals_);
     expect_equal("u_n", normals_ * column({0}, 0));
     expect_equal("1", Tensor::ones({5, 1}, DType::float64));
-    expect_equal("u_t + u*u_x - nu*u_xx", column({1}, 0) + u * column({0}, 0) -
-                                              column({0, 0}, 0) * 0.25);
+    expect_equal("u_t + u*u_x - nu*u_xx",
+                 column({1}, 0) + u * column({0}, 0) - column({0, 0}, 0) * 0.25);
     expect_equal("(1 - u^two)/(2*v - 3) - -x", (1.0 - u * u) / (v * 2.0 - 3.0) + x);
 }
 
 // Each point by itself with plain numbers gives the same.
 TEST_F(FormulaOfANetwork, FunctionsAgreeWithPlainNumbers) {
-    for (const char* text :
-         {"exp(x)", "log(x)", "sqrt(x)", "sin(3*x)", "cos(3*x)", "tan(x)", "sinh(x)", "cosh(x)",
-          "tanh(x)", "sech(x)", "erf(x)", "abs(x - t)", "min(x, t)", "max(x, 0.5)", "min(0.5, x)",
-          "max(1, 2)*x", "x^t", "x^2", "x^-1.5", "2^x", "x^1", "x^0", "1/x", "x/2", "2/4 + x*0",
-          "exp(sin(pi*x)*2) - t", "sin(1)", "-x^2"}) {
+    for (const char* text : {"exp(x)",      "log(x)",
+                             "sqrt(x)",     "sin(3*x)",
+                             "cos(3*x)",    "tan(x)",
+                             "sinh(x)",     "cosh(x)",
+                             "tanh(x)",     "sech(x)",
+                             "erf(x)",      "abs(x - t)",
+                             "min(x, t)",   "max(x, 0.5)",
+                             "min(0.5, x)", "max(1, 2)*x",
+                             "x^t",         "x^2",
+                             "x^-1.5",      "2^x",
+                             "x^1",         "x^0",
+                             "1/x",         "x/2",
+                             "2/4 + x*0",   "exp(sin(pi*x)*2) - t",
+                             "sin(1)",      "-x^2"}) {
         const Expression expression = parse_expression(text);
         const Tensor value = Formula(text, names).evaluate(at_);
         for (int64_t row = 0; row < 5; ++row) {
@@ -104,8 +113,7 @@ TEST_F(FormulaOfANetwork, DifferentiatesByPointsAndCoefficients) {
 TEST(Formula, ListsTheDerivativesItNeeds) {
     using Lists = std::vector<std::vector<int>>;
     EXPECT_EQ(Formula("u + x", names).derivatives(), Lists{});
-    EXPECT_EQ(Formula("u_t + u*u_x - u_xx + v_x", names).derivatives(),
-              (Lists{{1}, {0}, {0, 0}}));
+    EXPECT_EQ(Formula("u_t + u*u_x - u_xx + v_x", names).derivatives(), (Lists{{1}, {0}, {0, 0}}));
     EXPECT_EQ(Formula("u_n", names).derivatives(), (Lists{{0}}));
     EXPECT_TRUE(Formula("u_n", names).names_outputs());
     EXPECT_FALSE(Formula("x*a + n_x", names).names_outputs());
@@ -121,8 +129,9 @@ TEST(Formula, ComplaintsNameThePlaceAndWhatIsKnown) {
     const auto complaint = [](const std::string& text, const FormulaNames& known) {
         return error_of([&] { Formula(text, known); }).text;
     };
-    EXPECT_NE(complaint("u_t + w", names).find("column 7: w is unknown; known are x, t, u, v, "
-                                               "u_x, …, u_n, a, nu, two"),
+    EXPECT_NE(complaint("u_t + w", names)
+                  .find("column 7: w is unknown; known are x, t, u, v, "
+                        "u_x, …, u_n, a, nu, two"),
               std::string::npos)
         << complaint("u_t + w", names);
     EXPECT_NE(complaint("u_y", names).find("u_y is unknown"), std::string::npos);

@@ -18,9 +18,8 @@ namespace ralimp {
 namespace {
 
 PinnConfig config_of(const std::string& problem, const std::string& more = "") {
-    return std::get<PinnConfig>(
-        read_config_text<RunConfig>("kind: pinn\nprecision: float64\nproblem: " + problem + "\n" +
-                                    more));
+    return std::get<PinnConfig>(read_config_text<RunConfig>(
+        "kind: pinn\nprecision: float64\nproblem: " + problem + "\n" + more));
 }
 
 std::unique_ptr<PinnProblem> problem_of(const std::string& problem, const std::string& more = "") {
@@ -120,8 +119,9 @@ TEST(PinnProblem, BurgersStartsAndEndsAsItsSolution) {
         const ConditionPoints at = condition.draw(key);
         const Tensor u = problem->exact(at.points);
         const Jet jet(reshape(u, {1, u.size(0), 1}), JetPlan::value_only());
-        EXPECT_LT(max(abs(condition.formulas[0].evaluate({&jet, at.points, at.normals, {}}))).item(),
-                  1e-12);
+        EXPECT_LT(
+            max(abs(condition.formulas[0].evaluate({&jet, at.points, at.normals, {}}))).item(),
+            1e-12);
     }
 }
 
@@ -132,9 +132,10 @@ TEST(PinnProblem, EveryConditionMeansWhatItSays) {
         return x * x + y * 3.0;
     };
     const auto conditions = [&](const std::string& list) {
-        return problem_of("{kind: custom, geometry: {kind: disk}, equations: [u_xx + u_yy - 2], "
-                          "coefficients: [{name: c, value: 3}], conditions: [" +
-                          list + "]}");
+        return problem_of(
+            "{kind: custom, geometry: {kind: disk}, equations: [u_xx + u_yy - 2], "
+            "coefficients: [{name: c, value: 3}], conditions: [" +
+            list + "]}");
     };
     for (const char* condition :
          {"{kind: dirichlet, values: ['x^2 + c*y']}", "{kind: neumann, values: [2*x^2 + 3*y]}",
@@ -154,9 +155,10 @@ TEST(PinnProblem, EveryConditionMeansWhatItSays) {
 
 TEST(PinnProblem, PeriodicConditionsCompareBothEnds) {
     const auto problem = [&](const std::string& condition) {
-        return problem_of("{kind: custom, geometry: {kind: rectangle, lower: [-1, 0]}, time: [0, "
-                          "2], equations: [u_t], conditions: [" +
-                          condition + "]}");
+        return problem_of(
+            "{kind: custom, geometry: {kind: rectangle, lower: [-1, 0]}, time: [0, "
+            "2], equations: [u_t], conditions: [" +
+            condition + "]}");
     };
     const auto f = [](const Tensor& at) {  // period 2 in x; u_xx differs at the ends of y
         const Tensor x = slice(at, 1, 0, 1), y = slice(at, 1, 1, 2), t = slice(at, 1, 2, 3);
@@ -186,11 +188,11 @@ TEST(PinnProblem, InitialConditionsOfEveryOrder) {
 
 TEST(PinnProblem, PartsOfTheBoundary) {
     const auto points_where = [&](const std::string& where) {
-        const auto problem =
-            problem_of("{kind: custom, geometry: {kind: rectangle}, equations: [u_x], "
-                       "coefficients: [{name: h, value: 0.25}], conditions: [{kind: dirichlet, "
-                       "points: 30, values: [0], where: '" +
-                       where + "'}]}");
+        const auto problem = problem_of(
+            "{kind: custom, geometry: {kind: rectangle}, equations: [u_x], "
+            "coefficients: [{name: h, value: 0.25}], conditions: [{kind: dirichlet, "
+            "points: 30, values: [0], where: '" +
+            where + "'}]}");
         return problem->conditions()[0].draw(key);
     };
     const auto columns = [&](const std::string& where) {
@@ -213,10 +215,10 @@ TEST(PinnProblem, PointsFromAFile) {
     const TemporaryFolder folder;
     const std::string path = folder / "data.csv";
     std::ofstream(path) << "t,u,x\n0.5,2,0.1\n0.25,3,0.2\n";
-    const auto problem =
-        problem_of("{kind: custom, geometry: {kind: interval}, time: [0, 1], outputs: [u, p], "
-                   "equations: [u_x - p], conditions: [{kind: points, outputs: [u], file: " +
-                   path + "}]}");
+    const auto problem = problem_of(
+        "{kind: custom, geometry: {kind: interval}, time: [0, 1], outputs: [u, p], "
+        "equations: [u_x - p], conditions: [{kind: points, outputs: [u], file: " +
+        path + "}]}");
     const ConditionPoints at = problem->conditions()[0].draw(key);
     EXPECT_EQ(at.points.to_vector<double>(), (std::vector<double>{0.1, 0.5, 0.2, 0.25}));
     EXPECT_EQ(at.targets.to_vector<double>(), (std::vector<double>{2, 3}));
@@ -244,8 +246,8 @@ TEST(PinnProblem, PublishedSolutionsSolveTheBuiltInProblems) {
     const char* data = std::getenv("RALIMP_DATA");
     if (!data) GTEST_SKIP() << "RALIMP_DATA is not set";
     for (const char* name : {"allen_cahn", "kdv", "schrodinger"}) {
-        const PinnConfig config = config_of(
-            fmt::format("{{kind: {}, reference: {}/pinn/{}.h5}}", name, data, name));
+        const PinnConfig config =
+            config_of(fmt::format("{{kind: {}, reference: {}/pinn/{}.h5}}", name, data, name));
         const auto problem = make_problem(config.problem, config.points);
         const PinnReference reference =
             reference_from_file(*problem, *problem_text(config.problem).reference);
@@ -265,13 +267,11 @@ TEST(PinnProblem, PublishedSolutionsSolveTheBuiltInProblems) {
                            {(nx - 6) * (nt - 4), outputs});
         };
         const Tensor value = at(0, 0);
-        const Tensor u_t =
-            (at(0, -2) - at(0, -1) * 8.0 + at(0, 1) * 8.0 - at(0, 2)) / (12 * dt);
-        const Tensor u_x =
-            (at(-2, 0) - at(-1, 0) * 8.0 + at(1, 0) * 8.0 - at(2, 0)) / (12 * dx);
-        const Tensor u_xx = (at(-1, 0) * 16.0 - at(-2, 0) - value * 30.0 + at(1, 0) * 16.0 -
-                             at(2, 0)) /
-                            (12 * dx * dx);
+        const Tensor u_t = (at(0, -2) - at(0, -1) * 8.0 + at(0, 1) * 8.0 - at(0, 2)) / (12 * dt);
+        const Tensor u_x = (at(-2, 0) - at(-1, 0) * 8.0 + at(1, 0) * 8.0 - at(2, 0)) / (12 * dx);
+        const Tensor u_xx =
+            (at(-1, 0) * 16.0 - at(-2, 0) - value * 30.0 + at(1, 0) * 16.0 - at(2, 0)) /
+            (12 * dx * dx);
         const Tensor u_xxx = (at(-3, 0) - at(-2, 0) * 8.0 + at(-1, 0) * 13.0 - at(1, 0) * 13.0 +
                               at(2, 0) * 8.0 - at(3, 0)) /
                              (8 * dx * dx * dx);
@@ -279,16 +279,15 @@ TEST(PinnProblem, PublishedSolutionsSolveTheBuiltInProblems) {
         Tensors channels(static_cast<std::size_t>(plan->channels()));
         for (int channel = 0; channel < plan->channels(); ++channel) {
             const auto& axes = plan->axes(channel);
-            channels[static_cast<std::size_t>(channel)] =
-                axes == std::vector<int>{1} ? u_t
-                : axes.size() == 1          ? u_x
-                : axes.size() == 2          ? u_xx
-                : axes.size() == 3          ? u_xxx
-                                            : value;
+            channels[static_cast<std::size_t>(channel)] = axes == std::vector<int>{1} ? u_t
+                                                          : axes.size() == 1          ? u_x
+                                                          : axes.size() == 2          ? u_xx
+                                                          : axes.size() == 3          ? u_xxx
+                                                                                      : value;
         }
         const Jet jet(stack(channels, 0), plan);
-        const Tensor inner = reshape(slice(slice(points, 0, 3, nx - 3), 1, 2, nt - 2),
-                                     {(nx - 6) * (nt - 4), 2});
+        const Tensor inner =
+            reshape(slice(slice(points, 0, 3, nx - 3), 1, 2, nt - 2), {(nx - 6) * (nt - 4), 2});
         for (const PinnEquation& equation : problem->equations()) {
             const Tensor residual = equation.formula.evaluate({&jet, inner, {}, {}});
             EXPECT_LT(std::sqrt((mean(square(residual)) / mean(square(u_t))).item()), 0.02) << name;
@@ -308,7 +307,8 @@ struct Bad {
 TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
     const std::string start = "{kind: custom, geometry: {kind: interval}, ";
     for (const Bad& bad : {
-             Bad{"time: [0, 1], equations: [u_t + w]}", "problem.equations[0]: expression, column 7: w"},
+             Bad{"time: [0, 1], equations: [u_t + w]}",
+                 "problem.equations[0]: expression, column 7: w"},
              {"equations: [x + 1]}", "problem.equations[0]: 'x + 1' names no output"},
              {"equations: []}", "equations"},
              {"time: [1, 0], equations: [u_x]}", "must start before it ends"},
@@ -349,8 +349,8 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
              {"equations: [u_x], exact: [x], reference: a.h5}", "not both"},
          }) {
         const Thrown thrown = error_of([&] { problem_of(start + bad.problem); });
-        EXPECT_NE(thrown.text.find(bad.message), std::string::npos)
-            << bad.problem << "\n" << thrown.text;
+        EXPECT_NE(thrown.text.find(bad.message), std::string::npos) << bad.problem << "\n"
+                                                                    << thrown.text;
         EXPECT_TRUE(thrown.code == ExitCode::bad_config || thrown.code == ExitCode::bad_input)
             << bad.problem;
     }

@@ -125,8 +125,8 @@ TEST(Pinn, WeighsItsTerms) {
 void write_dataset(hid_t file, const char* name, const std::vector<hsize_t>& shape,
                    const std::vector<double>& values) {
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
-    const hid_t set = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT,
-                                 H5P_DEFAULT);
+    const hid_t set =
+        H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
     H5Dclose(set);
     H5Sclose(space);
@@ -147,8 +147,9 @@ std::string reference_file(const TemporaryFolder& folder, const std::string& nam
 
 TEST(Pinn, ReadsReferencesInBothOrders) {
     const TemporaryFolder folder;
-    const std::string text = "problem: {kind: custom, geometry: {kind: interval}, time: [0, 1], "
-                             "equations: [u_t], reference: ";
+    const std::string text =
+        "problem: {kind: custom, geometry: {kind: interval}, time: [0, 1], "
+        "equations: [u_t], reference: ";
     const PinnConfig config =
         std::get<PinnConfig>(read_config_text<RunConfig>("kind: pinn\nproblem: {kind: heat}\n"));
     const auto problem = make_problem(config.problem, config.points);
@@ -167,29 +168,25 @@ TEST(Pinn, ReadsReferencesInBothOrders) {
         return error_of([&] { reference_from_file(*problem, path); });
     };
     EXPECT_EQ(complaint("/nowhere.h5").code, ExitCode::bad_input);
-    const Thrown shape =
-        complaint(reference_file(folder, "shape.h5", {2, 2}, {0, 0, 0, 0}));
+    const Thrown shape = complaint(reference_file(folder, "shape.h5", {2, 2}, {0, 0, 0, 0}));
     EXPECT_EQ(shape.code, ExitCode::bad_input);
     EXPECT_NE(shape.text.find("u has shape [2, 2], the axes have [3, 2]"), std::string::npos)
         << shape.text;
-    const Thrown outside =
-        complaint(reference_file(folder, "x.h5", {3, 2}, {0, 0, 0, 0, 0, 0}, 2));
-    EXPECT_NE(outside.text.find("outside the problem's 0 to 1"), std::string::npos)
-        << outside.text;
+    const Thrown outside = complaint(reference_file(folder, "x.h5", {3, 2}, {0, 0, 0, 0, 0, 0}, 2));
+    EXPECT_NE(outside.text.find("outside the problem's 0 to 1"), std::string::npos) << outside.text;
 }
 
 TEST(Pinn, BadGridsAreRefused) {
     const auto complaint = [](const std::string& text) {
         return error_of([&] { task_of(text); }).text;
     };
-    EXPECT_NE(complaint("evaluation: {grid: [5]}\n").find(
-                  "evaluation.grid: 1 numbers for 2 axes (x, t)"),
-              std::string::npos);
+    EXPECT_NE(
+        complaint("evaluation: {grid: [5]}\n").find("evaluation.grid: 1 numbers for 2 axes (x, t)"),
+        std::string::npos);
     EXPECT_NE(complaint("problem: {kind: poisson}\nevaluation: {grid: [5, 5, 5]}\n")
                   .find("evaluation.grid: 3 numbers for 2 axes (x, y)"),
               std::string::npos);
-    EXPECT_NE(complaint("evaluation: {grid: [5, 1]}\n").find("evaluation.grid"),
-              std::string::npos);
+    EXPECT_NE(complaint("evaluation: {grid: [5, 1]}\n").find("evaluation.grid"), std::string::npos);
 }
 
 }  // namespace
