@@ -52,19 +52,132 @@ Jet operator-(const Jet& a, const Jet& b) {
     return Jet(a.channels() - b.channels(), a.shared_plan());
 }
 
-Jet operator*(const Jet& a, const Jet& b) {
-    check_plans("jet *", a, b);
-    std::vector<Tensor> channels(a.plan().channels());
-    for (const auto& term : a.plan().products()) {
-        Tensor product = a.channel(term.left) * b.channel(term.right);
+namespace {
+
+// The product rule as plain numbers, as a node of the graph keeps it.
+struct ProductProgram {
+    static constexpr int max_terms = 8 * ActivationProgram::max_channels;
+    struct Term {
+        uint8_t channel, left, right, coefficient;
+    };
+    int channels = 0, count = 0;
+    Term terms[max_terms];
+
+    explicit ProductProgram(const JetPlan& plan) : channels(plan.channels()) {
+        check(plan.products().size() <= max_terms, "jet *: {} terms; at most {}",
+              plan.products().size(), max_terms);
+        for (const auto& term : plan.products())
+            terms[count++] = {static_cast<uint8_t>(term.channel), static_cast<uint8_t>(term.left),
+                              static_cast<uint8_t>(term.right),
+                              static_cast<uint8_t>(term.coefficient)};
+    }
+    ProductProgram() = default;
+    const Term* begin() const { return terms; }
+    const Term* end() const { return terms + count; }
+};
+
+// The product rule in plain operations, channels [channels, rows, features] broadcasting.
+Tensor product_reference(const ProductProgram& program, const Tensor& a, const Tensor& b) {
+    Tensors channels(static_cast<std::size_t>(program.channels));
+    for (const auto& term : program) {
+        Tensor product = select(a, 0, term.left) * select(b, 0, term.right);
         if (term.coefficient != 1) product = product * term.coefficient;
-        Tensor& sum = channels[term.channel];
+        Tensor& sum = channels[static_cast<std::size_t>(term.channel)];
         sum = sum.defined() ? sum + product : product;
     }
-    return Jet(stack(channels), a.shared_plan());
+    return stack(channels);
 }
 
-Jet square(const Jet& a) { return a * a; }
+// Sums of products, a channel at a time, each written where it belongs: the graph of the plain
+// operations would copy whole jets to read and to collect single channels.
+class ProductSums {
+public:
+    explicit ProductSums(const Tensor& like)
+        : sums_(Tensor::empty(like.shape(), like.dtype(), like.device())),
+          scratch_(Tensor::empty(select(like, 0, 0).shape(), like.dtype(), like.device())),
+          started_(static_cast<std::size_t>(like.size(0))) {}
+
+    void add(int channel, const Tensor& a, const Tensor& b, double coefficient) {
+        const auto& binary = kernels(sums_.device()).binary;
+        const auto multiply = binary[index_in<scalar::Multiply, scalar::Binary>];
+        const Tensor sum = select(sums_, 0, channel);
+        std::vector<bool>::reference started = started_[static_cast<std::size_t>(channel)];
+        const Tensor& product = started ? scratch_ : sum;
+        multiply(product, a, b);
+        if (coefficient != 1)
+            multiply(
+                product, product,
+                expand(Tensor::full({1}, coefficient, sum.dtype(), sum.device()), sum.shape()));
+        if (started) binary[index_in<scalar::Add, scalar::Binary>](sum, sum, product);
+        started = true;
+    }
+
+    Tensor result() {
+        for (std::size_t channel = 0; channel < started_.size(); ++channel)
+            if (!started_[channel]) select(sums_, 0, static_cast<int64_t>(channel)).fill(0);
+        return sums_;
+    }
+
+private:
+    Tensor sums_, scratch_;
+    std::vector<bool> started_;
+};
+
+// The product is symmetric: what holds for the left factor holds for the right one.
+Tensor product_gradient(const ProductProgram& program, const Tensor& gradient,
+                        const Tensor& other) {
+    ProductSums sums(other);
+    for (const auto& term : program)
+        sums.add(term.left, select(gradient, 0, term.channel), select(other, 0, term.right),
+                 term.coefficient);
+    return sums.result();
+}
+
+Tensors product_vjp(const VjpContext& c) {
+    if (is_recording())
+        return local_vjp(
+            [](const Node& node, const Tensors& inputs) {
+                return product_reference(
+                    static_cast<const NodeWith<ProductProgram>&>(node).arguments, inputs[0],
+                    inputs.back());
+            },
+            c);
+    const auto& program = arguments_of<ProductProgram>(c);
+    Tensors gradients(c.inputs.size());
+    if (c.inputs.size() == 1) {  // a square
+        gradients[0] = product_gradient(program, c.gradient, c.inputs[0]);
+        const auto& binary = kernels(c.gradient.device()).binary;
+        binary[index_in<scalar::Add, scalar::Binary>](gradients[0], gradients[0], gradients[0]);
+        return gradients;
+    }
+    if (c.needs(0)) gradients[0] = product_gradient(program, c.gradient, c.inputs[1]);
+    if (c.needs(1)) gradients[1] = product_gradient(program, c.gradient, c.inputs[0]);
+    return gradients;
+}
+
+Jet product(const Jet& a, const Jet& b, const Tensors& inputs) {
+    const ProductProgram program(a.plan());
+    ProductSums sums(a.channels());
+    {
+        NoGrad no_grad;
+        for (const auto& term : program)
+            sums.add(term.channel, a.channel(term.left), b.channel(term.right), term.coefficient);
+    }
+    return Jet(record("jet product", sums.result(), inputs, Keep::inputs, program, product_vjp),
+               a.shared_plan());
+}
+
+}  // namespace
+
+Jet operator*(const Jet& a, const Jet& b) {
+    check_plans("jet *", a, b);
+    if (a.channels().shape() != b.channels().shape())
+        return Jet(product_reference(ProductProgram(a.plan()), a.channels(), b.channels()),
+                   a.shared_plan());
+    return product(a, b, {a.channels(), b.channels()});
+}
+
+Jet square(const Jet& a) { return product(a, a, {a.channels()}); }
 
 Jet operator+(const Jet& a, const Tensor& constant) {
     const Tensor value = a.value() + constant;

@@ -88,75 +88,97 @@ void Ralimp::redraw_projections(uint64_t seed) {
     rows_.copy_from(draw_rows(seed));
 }
 
+// Ψ meets each part of the features by itself: joining them would copy all of them twice.
 Jet Ralimp::forward(const Jet& x) const {
-    const WeightSide side = weight_side();
-    return linear(features(x), side.psi, side.constant);
+    WeightSide side = weight_side();
+    const std::vector<Jet> parts = raw_features(x);
+    const int64_t rational = slots_.features();
+    if (config_.psi == PsiMode::free && polynomial_features_ > 0) {
+        // Ψ (feature - mean) / deviation, the constants moved to Ψ's side.
+        const Tensor inverse = slice(feature_inverse_, 0, rational, feature_count());
+        const Tensor mean = slice(feature_mean_, 0, rational, feature_count());
+        const Tensor polynomial = slice(side.psi, 1, rational, feature_count()) * inverse;
+        side.constant = side.constant - sum(polynomial * mean, {1});
+        side.psi = rational > 0 ? concatenate({slice(side.psi, 1, 0, rational), polynomial}, 1)
+                                : polynomial;
+    }
+    int64_t begin = 0;
+    std::vector<Jet> sums;
+    for (const Jet& part : parts) {
+        const Tensor psi = slice(side.psi, 1, begin, begin + part.features());
+        begin += part.features();
+        sums.push_back(sums.empty() ? linear(part, psi, side.constant)
+                                    : sums.back() + linear(part, psi, Tensor()));
+    }
+    return sums.back();
 }
 
 Jet Ralimp::features(const Jet& x) const {
-    const Jet projections = linear(x, rows_ * input_scale_, row_bias_);
-    const int64_t rational = slots_.features();
-    const bool free = config_.psi == PsiMode::free;
-    std::vector<Jet> parts;
-    if (rational > 0) {
-        const Tensor frequencies = atoms_.frequencies();
-        Atoms::Amplitudes amplitudes;
-        if (slots_.input_amplitudes()) amplitudes = atoms_.amplitudes(frequencies);
-        Tensor table =
-            slots_.input_table(frequencies, slots_.input_amplitudes() ? &amplitudes : nullptr);
-        if (free) {
-            // (feature - mean) / deviation is a feature of the same form.
-            const Tensor inverse = slice(feature_inverse_, 0, 0, rational);
-            const Tensor shift = neg(slice(feature_mean_, 0, 0, rational) * inverse);
-            const Tensor exponents = slice(table, 0, 0, feature_table::cosine);
-            const Tensor factors =
-                slice(table, 0, feature_table::cosine, feature_table::shift) * inverse;
-            table = concatenate({exponents, factors, unsqueeze(shift, 0)});
+    std::vector<Jet> parts = raw_features(x);
+    if (config_.psi == PsiMode::free) {
+        int64_t begin = slots_.features();
+        for (std::size_t i = begin > 0 ? 1 : 0; i < parts.size(); ++i) {
+            const int64_t end = begin + parts[i].features();
+            const Tensor inverse = slice(feature_inverse_, 0, begin, end);
+            parts[i] = parts[i] * inverse + neg(slice(feature_mean_, 0, begin, end) * inverse);
+            begin = end;
         }
-        if (config_.norm == FeatureNorm::none) {
-            parts.push_back(exponential_features(projections, nullptr, slots_.blocks(), table,
-                                                 slots_.oscillating(), limit()));
-        } else {
-            const Jet norms =
-                config_.norm == FeatureNorm::exact
-                    ? sum_features(square(x * input_scale_))
-                    : sum_features(square(slice_features(projections, 0, slots_.rows()))) *
-                          (1.0 / static_cast<double>(slots_.rows()));
-            parts.push_back(exponential_features(projections, &norms, slots_.blocks(), table,
-                                                 slots_.oscillating(), limit()));
-        }
-    }
-    if (polynomial_features_ > 0) {
-        Jet block = polynomial_block(projections);
-        if (free) {
-            const Tensor inverse = slice(feature_inverse_, 0, rational, feature_count());
-            const Tensor mean = slice(feature_mean_, 0, rational, feature_count());
-            block = block * inverse + neg(mean * inverse);
-        }
-        parts.push_back(block);
     }
     return parts.size() == 1 ? parts[0] : concatenate(parts);
 }
 
-// Π_(i<=k) (g_i·x), degree by degree, [rows, K m].
-Jet Ralimp::polynomial_block(const Jet& projections) const {
-    const int64_t m = config_.features;
-    int64_t next = slots_.rows();
-    const auto factor = [&] {
-        next += m;
-        return slice_features(projections, next - m, next);
+// The rational features, standardized where the layer standardizes; then Π_(i<=k) (g_i·x), which
+// are not, [rows, m] for each degree k.
+std::vector<Jet> Ralimp::raw_features(const Jet& x) const {
+    const Tensor rows = rows_ * input_scale_;
+    int64_t next = 0;
+    // Group by group: a slice of all projections at once would cost more than the products.
+    const auto project = [&](int64_t count) {
+        next += count;
+        return linear(x, slice(rows, 0, next - count, next),
+                      row_bias_.defined() ? slice(row_bias_, 0, next - count, next) : Tensor());
     };
+    std::vector<Jet> parts;
+    if (slots_.features() > 0) parts.push_back(rational_features(x, project(slots_.rows())));
+    const int64_t m = config_.features;
     std::vector<Jet> degrees;
     for (int64_t k = 1; k <= config_.degree; ++k) {
         if (config_.share_rows) {
-            degrees.push_back(k == 1 ? factor() : degrees.back() * factor());
+            degrees.push_back(k == 1 ? project(m) : degrees.back() * project(m));
             continue;
         }
-        Jet product = factor();
-        for (int64_t i = 1; i < k; ++i) product = product * factor();
+        Jet product = project(m);
+        for (int64_t i = 1; i < k; ++i) product = product * project(m);
         degrees.push_back(product);
     }
-    return concatenate(degrees);
+    parts.insert(parts.end(), degrees.begin(), degrees.end());
+    return parts;
+}
+
+Jet Ralimp::rational_features(const Jet& x, const Jet& projections) const {
+    const Tensor frequencies = atoms_.frequencies();
+    Atoms::Amplitudes amplitudes;
+    if (slots_.input_amplitudes()) amplitudes = atoms_.amplitudes(frequencies);
+    Tensor table =
+        slots_.input_table(frequencies, slots_.input_amplitudes() ? &amplitudes : nullptr);
+    if (config_.psi == PsiMode::free) {
+        // (feature - mean) / deviation is a feature of the same form.
+        const Tensor inverse = slice(feature_inverse_, 0, 0, slots_.features());
+        const Tensor shift = neg(slice(feature_mean_, 0, 0, slots_.features()) * inverse);
+        const Tensor exponents = slice(table, 0, 0, feature_table::cosine);
+        const Tensor factors =
+            slice(table, 0, feature_table::cosine, feature_table::shift) * inverse;
+        table = concatenate({exponents, factors, unsqueeze(shift, 0)});
+    }
+    if (config_.norm == FeatureNorm::none)
+        return exponential_features(projections, nullptr, slots_.blocks(), table,
+                                    slots_.oscillating(), limit());
+    const Jet norms =
+        config_.norm == FeatureNorm::exact
+            ? linear(square(x), unsqueeze(square(input_scale_), 0), Tensor())
+            : sum_features(square(projections)) * (1.0 / static_cast<double>(slots_.rows()));
+    return exponential_features(projections, &norms, slots_.blocks(), table, slots_.oscillating(),
+                                limit());
 }
 
 // Σ c_n (t + b)^n = Σ_k t^k Σ_(n>=k) c_n binomial(n, k) b^(n-k): one coefficient for each degree

@@ -50,7 +50,8 @@ public:
     double exponent() const { return exponent_; }
 
 private:
-    Jet polynomial_block(const Jet& projections) const;
+    std::vector<Jet> raw_features(const Jet& x) const;
+    Jet rational_features(const Jet& x, const Jet& projections) const;
     Tensor polynomial_psi(const Tensor& projections, const Tensor& shift, Tensor& constant) const;
     Tensor draw_rows(uint64_t seed) const;
     Tensor shift_of_bias() const;
