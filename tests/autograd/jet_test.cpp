@@ -169,6 +169,45 @@ TEST(Jet, ProductsFollowTheProductRule) {
     EXPECT_LT(largest_difference(h.laplacian(), derivative({0, 0}) + derivative({1, 1})), 1e-11);
 }
 
+// The fused product against the sum over the rule's terms, written here in plain operations, for
+// plans of every order, views, squares and broadcasting factors.
+TEST(Jet, ProductsAgreeWithTheirReference) {
+    const std::vector<std::pair<std::vector<std::vector<int>>, std::vector<int>>> plans = {
+        {{}, {}}, {{{0}}, {}}, {{{0, 0}, {0, 1}}, {}}, {{{0, 0, 0}, {0, 1, 1}}, {}}, {{{1}}, {0, 1}}};
+    for (const auto& [derivatives, laplacian] : plans) {
+        const auto plan = JetPlan::make(derivatives, laplacian);
+        const int64_t channels = plan->channels();
+        SCOPED_TRACE(channels);
+        const auto expected = [&](const Tensor& a, const Tensor& b) {
+            Tensors sums(static_cast<std::size_t>(channels));
+            for (const auto& term : plan->products()) {
+                const Tensor product =
+                    select(a, 0, term.left) * select(b, 0, term.right) * term.coefficient;
+                Tensor& sum = sums[static_cast<std::size_t>(term.channel)];
+                sum = sum.defined() ? sum + product : product;
+            }
+            return stack(sums);
+        };
+        const Tensor a = normal({channels, 3, 4}, 20), b = normal({channels, 3, 4}, 21);
+        const Tensor view = slice(normal({channels, 3, 9}, 22), 2, 2, 6);
+        const Tensor row = normal({channels, 1, 4}, 23);
+        for (const auto& [x, y] : {std::pair{a, b}, {a, view}, {view, b}, {a, row}, {row, b}}) {
+            const auto product = [&](const Tensors& in) -> Tensors {
+                return {(Jet(in[0], plan) * Jet(in[1], plan)).channels()};
+            };
+            EXPECT_LT(largest_difference(product({x, y})[0], expected(x, y)), 1e-15);
+            EXPECT_EQ(gradcheck(product, {x, y}), "");
+            EXPECT_EQ(gradgradcheck(product, {x, y}), "");
+        }
+        const auto squared = [&](const Tensors& in) -> Tensors {
+            return {square(Jet(in[0], plan)).channels()};
+        };
+        EXPECT_LT(largest_difference(squared({view})[0], expected(view, view)), 1e-15);
+        EXPECT_EQ(gradcheck(squared, {view}), "");
+        EXPECT_EQ(gradgradcheck(squared, {view}), "");
+    }
+}
+
 TEST(Jet, PlanRefusesWhatItCannotCarry) {
     EXPECT_THROW(JetPlan::make({{0, 0, 0, 0}}), Error);
     EXPECT_THROW(JetPlan::make({{-1}}), Error);
