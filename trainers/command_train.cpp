@@ -186,6 +186,7 @@ ExitCode train(const TrainOptions& options) {
     const ParameterCount count = task->model().count();
     log.line("{}: {}; {} trained parameters, {} deployed", task->kind(),
              task->model().description(), count.trained, count.deployed);
+    if (!start) task->write_data(folder->path());
     if (start) {
         for (const std::string& difference : config_differences(start->checkpoint.config, text))
             log.warning("the config differs from that of the checkpoint: {}", difference);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "autograd/operations.h"
+#include "core/file.h"
 #include "trainers/pinn_pictures.h"
 
 namespace ralimp {
@@ -165,6 +166,27 @@ void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& c
         loss.total = loss.total + term * weight_of(*condition);
         loss.terms.emplace_back(condition->name, term);
     }
+}
+
+void PinnTask::write_data(const std::filesystem::path& folder) const {
+    std::string text = fmt::format("condition,{}\n", fmt::join(problem_->axes(), ","));
+    const auto add = [&](const std::string& name, const Tensor& points) {
+        const std::vector<double> values = points.to_doubles();
+        const auto axes = static_cast<std::size_t>(points.size(1));
+        for (std::size_t row = 0; row < values.size(); row += axes)
+            text += fmt::format(
+                "{},{}\n", name,
+                fmt::join(values.begin() + static_cast<std::ptrdiff_t>(row),
+                          values.begin() + static_cast<std::ptrdiff_t>(row + axes), ","));
+    };
+    add("residual", residual_points_);
+    for (const ConditionGroup& group : groups_)
+        for (const auto& drawn : group.conditions) {
+            add(drawn.condition->name, drawn.at.points);
+            if (drawn.at.partners.defined()) add(drawn.condition->name, drawn.at.partners);
+        }
+    write_file((folder / "points.csv").string(),
+               {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 Tensor PinnTask::predict(const Tensor& points) const {

@@ -73,6 +73,9 @@ public:
     // when there are several; without one residual_rms, over all equations. Then the trained
     // coefficients.
     NamedValues evaluate() override;
+    // points.csv: the name of a term of the loss and a point of it in each row, both points of a
+    // pair that is compared.
+    void write_data(const std::filesystem::path& folder) const override;
     std::vector<std::string> metric_names() const override;
     bool larger_is_better() const override { return false; }
     std::vector<std::string> draw(const std::filesystem::path& folder) override;

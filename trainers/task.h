@@ -45,6 +45,10 @@ public:
     virtual int64_t parts() const { return 1; }
     virtual Loss loss(int64_t part) const = 0;
 
+    // Writes files that show people the chosen data; called once, when a run starts. The folder is
+    // that of the run. Throws Error(io).
+    virtual void write_data(const std::filesystem::path&) const {}
+
     // Figures of the present model. Calls throw_if_stop_requested() (signals.h) between pieces of
     // work.
     virtual NamedValues evaluate() = 0;

@@ -173,7 +173,11 @@ TEST(Jet, ProductsFollowTheProductRule) {
 // plans of every order, views, squares and broadcasting factors.
 TEST(Jet, ProductsAgreeWithTheirReference) {
     const std::vector<std::pair<std::vector<std::vector<int>>, std::vector<int>>> plans = {
-        {{}, {}}, {{{0}}, {}}, {{{0, 0}, {0, 1}}, {}}, {{{0, 0, 0}, {0, 1, 1}}, {}}, {{{1}}, {0, 1}}};
+        {{}, {}},
+        {{{0}}, {}},
+        {{{0, 0}, {0, 1}}, {}},
+        {{{0, 0, 0}, {0, 1, 1}}, {}},
+        {{{1}}, {0, 1}}};
     for (const auto& [derivatives, laplacian] : plans) {
         const auto plan = JetPlan::make(derivatives, laplacian);
         const int64_t channels = plan->channels();

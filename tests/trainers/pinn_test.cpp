@@ -5,7 +5,9 @@
 #include <hdf5.h>
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
+#include <map>
 #include <numbers>
 
 #include "tests/error_of.h"
@@ -95,6 +97,29 @@ TEST(Pinn, NamesItsTermsAndFigures) {
     EXPECT_EQ(custom.metric_names(), (Names{"relative_l2", "max_error", "relative_l2_u",
                                             "relative_l2_p", "coefficient_c"}));
     EXPECT_EQ(custom.evaluate().size(), 5u);
+}
+
+TEST(Pinn, WritesEveryPointWithItsCondition) {
+    const TemporaryFolder folder;
+    task_of(
+        "problem: {kind: allen_cahn}\nprecision: float64\n"
+        "points: {residual: 7, initial: 3, boundary: 2}\n")
+        .write_data(folder.path());
+    std::ifstream file(folder / "points.csv");
+    std::string line;
+    std::getline(file, line);
+    EXPECT_EQ(line, "condition,x,t");
+    std::map<std::string, int> rows;
+    while (std::getline(file, line)) {
+        const std::string name = line.substr(0, line.find(','));
+        ++rows[name];
+        double x = 0, t = 0;
+        ASSERT_EQ(std::sscanf(line.c_str() + name.size(), ",%lf,%lf", &x, &t), 2) << line;
+        EXPECT_TRUE(-1 <= x && x <= 1 && 0 <= t && t <= 1) << line;
+        EXPECT_TRUE(name != "initial" || t == 0) << line;
+        EXPECT_TRUE(name != "periodic" || std::abs(x) == 1) << line;
+    }
+    EXPECT_EQ(rows, (std::map<std::string, int>{{"initial", 3}, {"periodic", 4}, {"residual", 7}}));
 }
 
 // A term's weight is its own, else that of its kind; the terms themselves are not weighted.
