@@ -284,9 +284,9 @@ double apply(const ExpressionStep& step, double first, double second) {
         case ExpressionOperation::function:
             return apply(step.function, first);
         case ExpressionOperation::minimum:
-            return std::min(first, second);
+            return std::isnan(first) || std::isnan(second) ? std::nan("") : std::min(first, second);
         case ExpressionOperation::maximum:
-            return std::max(first, second);
+            return std::isnan(first) || std::isnan(second) ? std::nan("") : std::max(first, second);
     }
     fail("expression: a name has no value of its own");
 }

@@ -33,6 +33,7 @@ std::vector<std::string_view> entries_of(std::string_view line) {
 NumberTable read_number_table(const std::string& path) {
     const std::vector<uint8_t> bytes = read_file(path);
     std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);  // of spreadsheets
     NumberTable table;
     std::vector<double> values;
     for (int64_t number = 1; !rest.empty(); ++number) {
@@ -56,7 +57,7 @@ NumberTable read_number_table(const std::string& path) {
                       entries.size(), table.columns.size());
         for (std::string_view entry : entries) {
             double value = 0;
-            if (entry.starts_with('+')) entry.remove_prefix(1);
+            if (entry.starts_with('+') && !entry.starts_with("+-")) entry.remove_prefix(1);
             const char* const end = entry.data() + entry.size();
             const auto [stop, error] = std::from_chars(entry.data(), end, value);
             if (error != std::errc() || stop != end || !std::isfinite(value))

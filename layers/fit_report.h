@@ -50,10 +50,12 @@ struct FitOptions {
         field("scale", config.scale, "division of x and w by tau");
         field("squared_norm", config.squared_norm,
               "|x|^2 and |w|^2 before scaling; 0: T, with which w.x reaches T", at_least(0));
-        field("dimension", config.dimension, "of x and w", between(1, 65536));
+        field("dimension", config.dimension, "of x and w", between(2, 65536));
         field("repeats", config.repeats, "layers drawn to measure the sampling error",
               between(2, 100000));
         field("seed", config.seed, "of the draws");
+        field.check("pole_pairs", config.pole_pairs > 0 || config.degree > 0,
+                    "must be positive when the polynomial has no degree");
         field.check("multiplicity", config.multiplicity * config.pole_pairs <= 16,
                     "times pole_pairs must be at most 16");
     }

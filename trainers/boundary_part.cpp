@@ -16,12 +16,13 @@ BoundaryPart::BoundaryPart(const std::string& text, const std::vector<std::strin
     if (begin == std::string::npos)
         fail_with(ExitCode::bad_config, "{}: '{}' compares nothing; write x = 1 or y < 0.5", path,
                   text);
-    // Whether the end of an inequality belongs to it makes no difference to points.
     std::size_t end = begin + 1;
-    if (end < text.size() && text[end] == '=') ++end;
-    comparison_ = text[begin] == '<'   ? Comparison::less
-                  : text[begin] == '>' ? Comparison::greater
-                                       : Comparison::equal;
+    const bool or_equal = end < text.size() && text[end] == '=';
+    if (or_equal) ++end;
+    comparison_ = text[begin] == '<' ? or_equal ? Comparison::less_or_equal : Comparison::less
+                  : text[begin] == '>'
+                      ? or_equal ? Comparison::greater_or_equal : Comparison::greater
+                      : Comparison::equal;
     try {
         sides_.push_back(parse_expression(text.substr(0, begin)));
         // Blanks in place of the left side: columns are those of the whole text.
@@ -62,30 +63,75 @@ std::vector<int64_t> BoundaryPart::chosen(const Tensor& points, double tolerance
             side[k] = evaluate(sides_[k], values);
         }
         const double difference = side[0] - side[1];
-        if (comparison_ == Comparison::less      ? difference <= 0
-            : comparison_ == Comparison::greater ? difference >= 0
-                                                 : std::abs(difference) <= tolerance)
-            rows.push_back(row);
+        const bool equal = std::abs(difference) <= tolerance;
+        bool belongs = equal;
+        switch (comparison_) {
+            case Comparison::equal:
+                break;
+            case Comparison::less:
+                belongs = difference < 0 && !equal;
+                break;
+            case Comparison::less_or_equal:
+                belongs = difference < 0 || equal;
+                break;
+            case Comparison::greater:
+                belongs = difference > 0 && !equal;
+                break;
+            case Comparison::greater_or_equal:
+                belongs = difference > 0 || equal;
+                break;
+        }
+        if (belongs) rows.push_back(row);
     }
     return rows;
+}
+
+BoundaryPoints BoundaryPart::draw_from(Sampler sampler, const Geometry& geometry,
+                                       int64_t candidates, int64_t most, const RandomKey& key,
+                                       std::optional<TimeInterval> time) const {
+    const BoundaryPoints all = boundary_points(sampler, geometry, candidates, key, time);
+    const std::vector<int64_t> rows = chosen(all.points, geometry.tolerance(), most);
+    const Tensor index = Tensor::from(rows, {static_cast<int64_t>(rows.size())});
+    return {index_select(all.points, 0, index), index_select(all.normals, 0, index)};
 }
 
 BoundaryPoints BoundaryPart::draw(Sampler sampler, const Geometry& geometry, int64_t count,
                                   const RandomKey& key, std::optional<TimeInterval> time) const {
     if (sides_.empty()) return boundary_points(sampler, geometry, count, key, time);
-    constexpr int64_t most_candidates = int64_t{1} << 20;
-    for (int64_t candidates = 2 * count;; candidates *= 2) {
-        candidates = std::min(candidates, most_candidates);
-        const BoundaryPoints all = boundary_points(sampler, geometry, candidates, key, time);
-        const std::vector<int64_t> rows = chosen(all.points, geometry.tolerance(), count);
-        const auto found = static_cast<int64_t>(rows.size());
-        if (found == count || (candidates == most_candidates && found > 0)) {
-            const Tensor index = Tensor::from(rows, {found});
-            return {index_select(all.points, 0, index), index_select(all.normals, 0, index)};
+    const int64_t most_candidates =
+        std::clamp<int64_t>(64 * count, int64_t{1} << 18, most_latin_hypercube_points);
+    // Of random points the first ones that belong to it; a grid has an order, so that of a grid all
+    // are taken, and it may not be finer than that.
+    const int64_t most = sampler == Sampler::grid ? most_candidates : count;
+    int64_t candidates = count;
+    BoundaryPoints found = draw_from(sampler, geometry, candidates, most, key, time);
+    const auto rows = [](const BoundaryPoints& points) { return points.points.size(0); };
+    while (rows(found) < count && candidates < most_candidates) {
+        const int64_t twice = std::min(candidates * 2, most_candidates);
+        BoundaryPoints more = draw_from(sampler, geometry, twice, most, key, time);
+        if (rows(more) > count) {  // grids only
+            int64_t fine = twice;
+            while (fine - candidates > std::max<int64_t>(candidates / 16, 1)) {
+                const int64_t middle = (candidates + fine) / 2;
+                more = draw_from(sampler, geometry, middle, most, key, time);
+                if (rows(more) > count) {
+                    fine = middle;
+                } else {
+                    candidates = middle;
+                    found = more;
+                }
+            }
+            break;
         }
-        if (candidates == most_candidates)
-            fail_with(ExitCode::bad_config, "{}: no point of the boundary has {}", path_, text_);
+        candidates = twice;
+        found = more;
     }
+    const bool enough = sampler == Sampler::grid ? rows(found) > 0 : rows(found) == count;
+    if (!enough)
+        fail_with(ExitCode::bad_config,
+                  "{}: {} of the boundary's points with {} were found; {} are asked for", path_,
+                  rows(found) == 0 ? "none" : fmt::format("only {}", rows(found)), text_, count);
+    return found;
 }
 
 }  // namespace ralimp

@@ -33,8 +33,11 @@ LoadedRun load_run(const RunOptions& options) {
         auto found = checkpoints.newest_valid(
             [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
         if (!found)
-            fail_with(ExitCode::bad_input, "{}: the run has no checkpoint yet",
-                      options.run.string());
+            fail_with(ExitCode::bad_input, "{}: the run has no checkpoint yet{}",
+                      options.run.string(),
+                      std::filesystem::exists(checkpoints.best_path())
+                          ? "; --checkpoint best takes the best model so far"
+                          : "");
         checkpoint = std::move(found->checkpoint);
         name = found->path.string();
     } else {

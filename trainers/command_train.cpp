@@ -188,8 +188,11 @@ ExitCode train(const TrainOptions& options) {
              task->model().description(), count.trained, count.deployed);
     if (!start) task->write_data(folder->path());
     if (start) {
-        for (const std::string& difference : config_differences(start->checkpoint.config, text))
+        for (const std::string& difference : config_differences(start->checkpoint.config, text)) {
             log.warning("the config differs from that of the checkpoint: {}", difference);
+            if (!difference.starts_with("training.") && !difference.starts_with("threads "))
+                training.objective_changed();
+        }
         log.line("goes on from step {} of {}", training.step(), start->name);
     }
     const TrainingResult result = run_and_report(training, *folder, config, *task);

@@ -42,6 +42,12 @@ Tensor power(const Tensor& base, double exponent) {
     return pow(base, exponent);
 }
 
+// Beyond the limit it is 0 as far as can be told, and the square in its derivative too large.
+Tensor sech(const Tensor& x) {
+    const double limit = x.dtype() == DType::float64 ? 350 : 40;
+    return reciprocal(cosh(clamp(x, -limit, limit)));
+}
+
 Tensor apply(ExpressionFunction function, const Tensor& x) {
     switch (function) {
         case ExpressionFunction::exp:
@@ -63,7 +69,7 @@ Tensor apply(ExpressionFunction function, const Tensor& x) {
         case ExpressionFunction::tanh:
             return tanh(x);
         case ExpressionFunction::sech:
-            return reciprocal(cosh(x));
+            return sech(x);
         case ExpressionFunction::erf:
             return erf(x);
         case ExpressionFunction::abs:

@@ -155,14 +155,19 @@ std::vector<uint8_t> run_gnuplot(const std::string& script, const std::vector<Gn
 }
 
 std::string gnuplot_string(const std::string& text) {
-    // Octal codes for whatever could mean something; what starts UTF-8 characters stays.
+    // Octal codes for whatever could mean something; what starts UTF-8 characters stays. A digit
+    // behind a code would be read as a part of it.
     std::string quoted = "\"";
+    bool after_code = false;
     for (const char c : text) {
         const auto code = static_cast<unsigned char>(c);
-        if (std::isalnum(code) || code == ' ' || code >= 128)
+        const bool plain =
+            std::isalpha(code) || c == ' ' || code >= 128 || (std::isdigit(code) && !after_code);
+        if (plain)
             quoted += c;
         else
             quoted += fmt::format("\\{:03o}", code < ' ' ? ' ' : code);
+        after_code = !plain;
     }
     return quoted + "\"";
 }

@@ -21,10 +21,18 @@ std::string bar_of(const Progress& progress, int columns) {
     const double done = std::clamp(static_cast<double>(progress.step) / total, 0.0, 1.0);
     constexpr int width = 20;
     const int filled = static_cast<int>(done * width);
-    std::string text = fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  {}", "", filled, "", width - filled,
-                                   std::floor(done * 100), format_progress(progress));
+    const auto line = [&](const Progress& shown) {
+        return fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  {}", "", filled, "", width - filled,
+                           std::floor(done * 100), format_progress(shown));
+    };
     // A line as wide as the terminal wraps on some of them.
     const std::size_t room = static_cast<std::size_t>(std::max(columns - 1, 0));
+    std::string text = line(progress);
+    if (text.size() > room) {  // rather without the terms than without speed and time left
+        Progress brief = progress;
+        brief.terms.clear();
+        text = line(brief);
+    }
     if (text.size() > room) text.resize(room);
     return text;
 }

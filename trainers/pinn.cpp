@@ -19,7 +19,7 @@ std::shared_ptr<const JetPlan> plan_of(const std::vector<PinnEquation>& equation
     return JetPlan::make(std::move(derivatives));
 }
 
-PinnReference make_reference(const PinnProblem& problem, const PinnConfig& config) {
+PinnReference choose_reference(const PinnProblem& problem, const PinnConfig& config) {
     const auto text = problem_text(config.problem);
     const auto& given = config.evaluation.grid;
     if (text.reference) {
@@ -31,14 +31,18 @@ PinnReference make_reference(const PinnProblem& problem, const PinnConfig& confi
     if (given && given->size() != axes)
         fail_with(ExitCode::bad_config, "evaluation.grid: {} numbers for {} axes ({})",
                   given->size(), axes, fmt::join(problem.axes(), ", "));
-    if (given) return reference_on_grid(problem, *given);
+    if (given) {
+        constexpr double most_points = 1 << 24;
+        double points = 1;
+        for (int64_t along : *given) points *= static_cast<double>(along);
+        if (points > most_points)
+            fail_with(ExitCode::bad_config, "evaluation.grid: {:.3g} points; at most {:.3g}",
+                      points, most_points);
+        return reference_on_grid(problem, *given);
+    }
     if (axes == 2 && problem.time()) return reference_on_grid(problem, {256, 100});
     constexpr int64_t along_each[] = {1024, 128, 64, 24};
     return reference_on_grid(problem, std::vector<int64_t>(axes, along_each[axes - 1]));
-}
-
-Jet rows_of(const Jet& jet, int64_t begin, int64_t end) {
-    return Jet(slice(jet.channels(), 1, begin, end), jet.shared_plan());
 }
 
 // Rows of x whose entry of the mask is not 0.
@@ -50,6 +54,23 @@ Tensor rows_where(const Tensor& x, const Tensor& mask) {
     const auto count = static_cast<int64_t>(rows.size());
     if (count == mask.elements()) return x;
     return index_select(x, 0, Tensor::from(rows, {count}));
+}
+
+PinnReference make_reference(const PinnProblem& problem, const PinnConfig& config) {
+    PinnReference reference = choose_reference(problem, config);
+    if (rows_where(reference.points, reference.inside).size(0) == 0)
+        fail_with(ExitCode::bad_config, "evaluation.grid: none of its points lies in the geometry");
+    // Formulas are quickly computed, and mistaken ones noticed before the training.
+    if (!problem_text(config.problem).exact.empty())
+        reference.values = in_pieces(reference.points, problem.exact);
+    if (reference.values.defined() &&
+        !std::isfinite(sum(abs(rows_where(reference.values, reference.inside))).item()))
+        fail_with(ExitCode::bad_config, "problem.exact: infinite or NaN at a point of the grid");
+    return reference;
+}
+
+Jet rows_of(const Jet& jet, int64_t begin, int64_t end) {
+    return Jet(slice(jet.channels(), 1, begin, end), jet.shared_plan());
 }
 
 double relative_l2(const Tensor& values, const Tensor& expected) {
@@ -70,7 +91,12 @@ PinnTask::PinnTask(const PinnConfig& config)
                                                  static_cast<int64_t>(problem_->outputs().size()),
                                                  dtype_, static_cast<uint64_t>(config.run.seed)),
                                     problem_->trained_coefficients(), dtype_);
-    set_batch(0);
+    try {
+        set_batch(0);
+    } catch (const Error& error) {  // points that cannot be drawn as the config wants them
+        if (error.code() != ExitCode::failure) throw;
+        fail_with(ExitCode::bad_config, "points: {}", error.what());
+    }
 }
 
 double PinnTask::weight_of(const PinnCondition& condition) const {

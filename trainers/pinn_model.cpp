@@ -16,6 +16,15 @@ PinnModel::PinnModel(std::unique_ptr<Mlp> network,
                            (*coefficient.upper - coefficient.value));
         raw_.push_back(Tensor::full({}, raw, dtype));
     }
+    const Tensors values = this->coefficients();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const CoefficientConfig& coefficient = coefficients_[i];
+        const double value = values[i].item();
+        if (coefficient.lower && !(*coefficient.lower < value && value < *coefficient.upper))
+            fail_with(ExitCode::bad_config,
+                      "problem.coefficients: {} starts at {}, which {} cannot tell from a bound",
+                      coefficient.name, coefficient.value, name_of(dtype));
+    }
 }
 
 void PinnModel::visit(const std::string& prefix, const ParameterVisitor& visitor) {

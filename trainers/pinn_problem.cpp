@@ -29,6 +29,14 @@ bool is_name(const std::string& text) {
     });
 }
 
+// Columns of metrics.csv that are not terms of the loss.
+bool is_reserved(const std::string& name) {
+    for (const char* known :
+         {"step", "loss", "learning_rate", "gradient_norm", "seconds", "max_error", "residual_rms"})
+        if (name == known) return true;
+    return name.starts_with("relative_l2") || name.starts_with("coefficient_");
+}
+
 // Four numbers a draw: the equations' and three conditions'; further ones have seeds of their own.
 RandomKey condition_key(const RandomKey& key, std::size_t condition) {
     RandomKey result = key;
@@ -81,6 +89,18 @@ PinnProblem::PinnProblem(const CustomProblemConfig& config, const PointsConfig& 
     for (const std::string& name : names_.axes) declare(name, "axes");
     for (const std::string& name : names_.outputs) declare(name, "outputs");
     for (const auto& coefficient : config.coefficients) declare(coefficient.name, "coefficients");
+    for (const std::string& name : names_.axes)
+        if (name.find('_') != std::string::npos)
+            fail_with(ExitCode::bad_config,
+                      "problem.axes: '{}' has a _, which stands between an output and its axes",
+                      name);
+    for (const std::string& name : known) {
+        const std::string head = name.substr(0, name.find_last_of('_'));
+        if (head != name && (head == "n" || std::find(names_.outputs.begin(), names_.outputs.end(),
+                                                      head) != names_.outputs.end()))
+            fail_with(ExitCode::bad_config, "problem: the name '{}' reads as {} of {}", name,
+                      head == "n" ? "a component" : "a derivative", head);
+    }
 
     for (std::size_t i = 0; i < config.equations.size(); ++i) {
         equations_.push_back(
@@ -132,11 +152,15 @@ void PinnProblem::add_condition(const ConditionConfig& config, const std::string
             return compiled;
         },
         config);
+    if (!is_name(condition.name) || is_reserved(condition.name))
+        fail_with(ExitCode::bad_config, "{}.name: '{}' {}", path, condition.name,
+                  is_name(condition.name) ? "is what a column of metrics.csv is called already"
+                                          : "is no name; a letter, then letters, digits and _");
     // Two conditions of one kind get the names dirichlet and dirichlet_2.
     const std::string name = condition.name;
     const auto taken = [&](const std::string& candidate) {
         const auto same = [&](const auto& other) { return other.name == candidate; };
-        return candidate == "loss" || std::any_of(conditions_.begin(), conditions_.end(), same) ||
+        return std::any_of(conditions_.begin(), conditions_.end(), same) ||
                std::any_of(equations_.begin(), equations_.end(), same);
     };
     for (int number = 2; taken(condition.name); ++number)
@@ -155,6 +179,9 @@ std::vector<std::string> PinnProblem::given_outputs(const ConditionOptions& opti
         if (std::find(outputs().begin(), outputs().end(), name) == outputs().end())
             fail_with(ExitCode::bad_config, "{}.outputs: {} is no output of the problem", path,
                       name);
+    for (const std::string& name : options.outputs)
+        if (std::count(options.outputs.begin(), options.outputs.end(), name) > 1)
+            fail_with(ExitCode::bad_config, "{}.outputs: {} stands twice", path, name);
     return options.outputs;
 }
 
@@ -315,9 +342,18 @@ PinnCondition PinnProblem::compile(const PointsConditionConfig& config,
         targets.push_back(column(output));
         condition.formulas.push_back(formula_at(path, output, names_));
     }
+    const Tensor all_points = concatenate(points, 1);
+    const double* at = all_points.data<double>();
+    for (int64_t row = 0; row < all_points.size(0); ++row)
+        for (std::size_t axis = 0; axis < names_.axes.size(); ++axis, ++at)
+            if (!(domain_.lower[axis] <= *at && *at <= domain_.upper[axis]))
+                fail_with(ExitCode::bad_input,
+                          "{}: row {} has {} = {}, outside the domain's {} to {}",
+                          config.file.string(), row + 1, names_.axes[axis], *at,
+                          domain_.lower[axis], domain_.upper[axis]);
     if (config.options.points)
         fail_with(ExitCode::bad_config, "{}.points: all rows of the file are used", path);
-    const ConditionPoints all{concatenate(points, 1), {}, {}, concatenate(targets, 1)};
+    const ConditionPoints all{all_points, {}, {}, concatenate(targets, 1)};
     condition.draw = [all](const RandomKey&) { return all; };
     return condition;
 }

@@ -22,9 +22,9 @@ struct PointsConfig {
     int64_t resample_every = 0;
 
     static void describe(auto& config, auto& field) {
-        field("residual", config.residual, "points where the equation must hold", at_least(1));
-        field("initial", config.initial, "points of an initial condition", at_least(1));
-        field("boundary", config.boundary, "points of a boundary condition", at_least(1));
+        field("residual", config.residual, "points where the equation must hold", point_counts);
+        field("initial", config.initial, "points of an initial condition", point_counts);
+        field("boundary", config.boundary, "points of a boundary condition", point_counts);
         field("sampler", config.sampler, "how points are drawn");
         field(
             "resample_every", config.resample_every,

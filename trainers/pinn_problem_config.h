@@ -38,6 +38,9 @@ struct CoefficientConfig {
     }
 };
 
+// As many as a Latin hypercube may have.
+inline constexpr Rule point_counts = between(1, 1 << 20);
+
 // What every condition has.
 struct ConditionOptions {
     std::string name;                  // of its loss term; empty: its kind
@@ -50,7 +53,7 @@ struct ConditionOptions {
         field("weight", config.weight,
               "of its loss term; null: loss.initial_weight or loss.boundary_weight", at_least(0));
         field("points", config.points, "how many; null: points.initial or points.boundary",
-              at_least(1));
+              point_counts);
         field("outputs", config.outputs, "the outputs that are given; empty: all");
     }
 };

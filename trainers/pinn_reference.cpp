@@ -1,7 +1,7 @@
 #include "trainers/pinn_reference.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 #include "autograd/operations.h"
 #include "data/hdf5_reader.h"
@@ -26,6 +26,11 @@ Tensor combinations(const std::vector<std::vector<double>>& positions) {
         }
     }
     return Tensor::from(points, {count, axes});
+}
+
+void check_finite(const std::string& path, const std::string& name, const Tensor& values) {
+    if (!std::isfinite(sum(abs(values)).item()))
+        fail_with(ExitCode::bad_input, "{}: {} holds infinite numbers or NaN", path, name);
 }
 
 Tensor inside_of(const PinnProblem& problem, const Tensor& points) {
@@ -72,6 +77,7 @@ PinnReference reference_from_file(const PinnProblem& problem, const std::filesys
             fail_with(ExitCode::bad_input,
                       "{}: {} has shape {}; positions along an axis are a list", path, name,
                       values.shape());
+        check_finite(path, name, values);
         positions.push_back(values.to_vector<double>());
         const auto [low, high] =
             std::minmax_element(positions.back().begin(), positions.back().end());
@@ -99,6 +105,7 @@ PinnReference reference_from_file(const PinnProblem& problem, const std::filesys
             for (int64_t axis = 0; axis + 1 < axes; ++axis)
                 values = transpose(values, axis, axis + 1);
         }
+        check_finite(path, name, values);
         columns.push_back(reshape(values, {values.elements(), 1}));
     }
     reference.values = concatenate(columns, 1);

@@ -216,9 +216,10 @@ std::string Training::non_finite_message(const StepResult& result) const {
             : fmt::format("the gradient has the norm {}", result.gradient_norm);
     const std::vector<int64_t> saved = checkpoints_->steps();
     return fmt::format("step {}: {}; the parameters were not changed, {}", step_ + 1, what,
-                       saved.empty() ? "no checkpoint had been written yet"
-                                     : "the last good checkpoint is " +
-                                           checkpoints_->path_of(saved.back()).string());
+                       !saved.empty() ? "the last good checkpoint is " +
+                                            checkpoints_->path_of(saved.back()).string()
+                       : best_ ? "the best model so far is " + checkpoints_->best_path().string()
+                               : "no checkpoint had been written yet");
 }
 
 void Training::record_step() {

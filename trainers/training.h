@@ -39,6 +39,9 @@ public:
     // Goes on from a checkpoint; to be called before run(). Error(bad_input) when it does not fit
     // the task, the model or the optimizer.
     void restore(const Checkpoint& checkpoint);
+    // To be called after restore() when the loss is no longer that of the checkpoint: L-BFGS then
+    // evaluates it anew instead of going on from the value it kept.
+    void objective_changed() { optimizer_->objective_changed(); }
 
     // Trains to the end of the last phase, or until a signal (while a StopSignals lives) or a loss
     // that is not finite. Writes metrics and checkpoints into the folder; at the end an evaluation,

@@ -120,6 +120,11 @@ TEST(Expression, DepthAndLengthAreBounded) {
     EXPECT_EQ(value_of(wide), 1000);
 }
 
+TEST(Expression, NanIsPassedOn) {
+    for (const char* text : {"min(x, 1)", "min(1, x)", "max(x, 1)", "max(1, x)"})
+        EXPECT_TRUE(std::isnan(value_of(text, std::nan("")))) << text;
+}
+
 TEST(Expression, AValueForEveryName) {
     EXPECT_THROW(evaluate(parse_expression("x + y"), {1}), Error);
 }

@@ -41,6 +41,10 @@ TEST_F(NumberTableFile, NumbersAndNames) {
               (std::vector<double>{0.5, 1, -2e-3, .25, 2, 1e2, 3, 4, 5}));
 }
 
+TEST_F(NumberTableFile, AByteOrderMarkIsNoPartOfAName) {
+    EXPECT_EQ(read("\xEF\xBB\xBFx,u\n1,2\n").columns, (std::vector<std::string>{"x", "u"}));
+}
+
 TEST_F(NumberTableFile, BadFiles) {
     EXPECT_NE(complaint("").find("no row"), std::string::npos);
     EXPECT_NE(complaint("x,u\n").find("no row"), std::string::npos);
@@ -48,7 +52,7 @@ TEST_F(NumberTableFile, BadFiles) {
     EXPECT_NE(complaint("x,,u\n1,2,3\n").find(":1: column '' has no name"), std::string::npos);
     EXPECT_NE(complaint("x,u\n1,2\n1\n").find(":3: 1 entries for 2 columns"), std::string::npos);
     EXPECT_NE(complaint("x,u\n1,2,3\n").find(":2: 3 entries for 2 columns"), std::string::npos);
-    for (const char* bad : {"a", "1x", "", "nan", "inf", "1e999", "0x10", "1 2", "--1"})
+    for (const char* bad : {"a", "1x", "", "nan", "inf", "1e999", "0x10", "1 2", "--1", "+-1"})
         EXPECT_NE(complaint(std::string("x,u\n1,") + bad + "\n").find("is no finite number"),
                   std::string::npos)
             << bad;

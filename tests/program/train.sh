@@ -58,6 +58,14 @@ expect_text out.txt \
     complain "the changes of the config: $(grep warning out.txt)"
 expect_text pinn/result.json '"steps": 21,'
 
+# A line search that goes on with another loss does not compare with the one it kept.
+expect 0 "$ralimp" train pinn/config.yaml --resume pinn loss.initial_weight=100 \
+    training.phases.1.steps=15 --output reweighted
+expect_text out.txt '^warning: .* loss.initial_weight = 100, was 1$'
+expect_text reweighted/result.json '"steps": 27,'
+[[ -s pinn/points.csv && $(head -1 pinn/points.csv) == condition,x,t ]] ||
+    complain "pinn/points.csv: $(head -1 pinn/points.csv)"
+
 # Without --output: runs/NAME-1, -2.
 expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=5 data.batch_size=32
 expect_run runs/quick-1 psnr max_error

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "autograd/gradcheck.h"
 #include "autograd/operations.h"
 #include "layers/network.h"
@@ -108,6 +110,17 @@ TEST_F(FormulaOfANetwork, DifferentiatesByPointsAndCoefficients) {
     const Tensors inputs{points_, Tensor::full({}, 0.7, DType::float64)};
     EXPECT_EQ(gradcheck(f, inputs), "");
     EXPECT_EQ(gradgradcheck(f, inputs), "");
+}
+
+TEST(Formula, SechHasFiniteDerivativesFarOut) {
+    for (const DType dtype : {DType::float32, DType::float64})
+        for (const double far : {-1e30, -100.0, 39.0, 100.0, 710.0, 1e30}) {
+            const Tensor x = requires_grad(Tensor::full({1, 1}, far, dtype));
+            const FormulaNames axis{{"x"}, {}, {}, {}, 0};
+            const Tensor value = Formula("sech(x)", axis).evaluate({nullptr, x, {}, {}});
+            EXPECT_LT(value.item(), 1e-16);
+            EXPECT_LT(std::abs(grad(sum(value), x).item()), 1e-16);
+        }
 }
 
 TEST(Formula, ListsTheDerivativesItNeeds) {

@@ -163,6 +163,24 @@ TEST(Log, ATerminalGetsABarAndTheFilePlainLines) {
     EXPECT_EQ(text_of(folder.path() / "log.txt"), "step 2/200  loss 0.5  lr 0.001  eta ?\nsaved\n");
 }
 
+// Speed and the time left are worth more than terms that a narrow terminal cuts off.
+TEST(Log, ANarrowTerminalGetsABarWithoutTerms) {
+    Progress progress = at_step(100);
+    progress.terms = {{"residual", 0.4}, {"boundary", 0.1}};
+    progress.steps_per_second = 512.25;
+    const std::string start = "\r\x1b[K[##########..........]  50%  step 100/200  loss 0.5  ";
+    for (const auto& [columns, expected] :
+         {std::pair{100, start + "lr 0.001  512.2 steps/s  eta ?\r\x1b[K"},
+          {140, "(residual 0.4, boundary 0.1)  lr 0.001  512.2 steps/s  eta ?\r\x1b[K"}}) {
+        Pipe pipe;
+        {
+            Log log({pipe.writer(), true, columns});
+            log.progress(progress, false);
+        }
+        EXPECT_TRUE(pipe.text().ends_with(expected)) << pipe.text();
+    }
+}
+
 TEST(Log, AResumedRunGoesOnInItsFile) {
     const TemporaryFolder folder;
     const std::string path = folder.write("log.txt", "before\n").string();

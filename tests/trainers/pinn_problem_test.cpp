@@ -208,7 +208,32 @@ TEST(PinnProblem, PartsOfTheBoundary) {
     const auto [x, y] = columns("x + y <= 0.5");
     EXPECT_LE(max(x + y).item(), 0.5);
     EXPECT_EQ(min(slice(points_where("y = 1").normals, 1, 1, 2)).item(), 1);
-    EXPECT_THROW(points_where("x = 2"), Error);
+    // Strict comparisons leave the faces at their bound out.
+    EXPECT_GT(min(columns("x > 0").first).item(), 0);
+    EXPECT_LT(max(columns("y < 1").second).item(), 1);
+    EXPECT_EQ(max(columns("x <= 0").first).item(), 0);
+    for (const char* nothing : {"x = 2", "x < 0", "y > 1", "x >= 1.1"})
+        EXPECT_EQ(error_of([&] { points_where(nothing); }).code, ExitCode::bad_config) << nothing;
+}
+
+// Of a grid every part of the boundary has its share, and never more points than asked for.
+TEST(PinnProblem, PartsOfTheBoundaryByAGrid) {
+    for (const int points : {7, 40, 100, 333}) {
+        const auto problem = problem_of(
+            fmt::format("{{kind: custom, geometry: {{kind: disk}}, equations: [u_x], conditions: "
+                        "[{{kind: dirichlet, points: {}, values: [0], where: 'y > -0.5'}}]}}",
+                        points),
+            "points: {sampler: grid}");
+        const ConditionPoints at = problem->conditions()[0].draw(key);
+        const Tensor x = slice(at.points, 1, 0, 1), y = slice(at.points, 1, 1, 2);
+        EXPECT_LE(at.points.size(0), points);
+        EXPECT_GE(at.points.size(0), points * 8 / 10);
+        const double step = 2 * std::numbers::pi / points;
+        EXPECT_LT(min(y).item(), -0.5 + step);
+        EXPECT_GT(max(y).item(), 1 - step);
+        EXPECT_LT(min(x).item(), -1 + step);
+        EXPECT_GT(max(x).item(), 1 - step);
+    }
 }
 
 TEST(PinnProblem, PointsFromAFile) {
@@ -222,6 +247,16 @@ TEST(PinnProblem, PointsFromAFile) {
     const ConditionPoints at = problem->conditions()[0].draw(key);
     EXPECT_EQ(at.points.to_vector<double>(), (std::vector<double>{0.1, 0.5, 0.2, 0.25}));
     EXPECT_EQ(at.targets.to_vector<double>(), (std::vector<double>{2, 3}));
+    std::ofstream(path) << "t,u,x\n0.5,2,0.1\n0.25,3,1.5\n";
+    const Thrown outside = error_of([&] {
+        problem_of(
+            "{kind: custom, geometry: {kind: interval}, time: [0, 1], equations: [u_x], "
+            "conditions: [{kind: points, file: " +
+            path + "}]}");
+    });
+    EXPECT_NE(outside.text.find("row 2 has x = 1.5, outside the domain's 0 to 1"),
+              std::string::npos)
+        << outside.text;
 }
 
 TEST(PinnProblem, TheSameKeyDrawsTheSamePoints) {
@@ -317,6 +352,17 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
              {"outputs: [x], equations: [x]}", "the name 'x' is taken already"},
              {"outputs: [2u], equations: [u]}", "problem.outputs: '2u' is no name"},
              {"coefficients: [{name: u}], equations: [u]}", "the name 'u' is taken already"},
+             {"coefficients: [{name: u_n}], equations: [u]}",
+              "problem: the name 'u_n' reads as a derivative of u"},
+             {"outputs: [u, u_x], equations: [u]}", "the name 'u_x' reads as a derivative of u"},
+             {"coefficients: [{name: n_x}], equations: [u]}", "'n_x' reads as a component of n"},
+             {"axes: [a_b], equations: [u]}", "problem.axes: 'a_b' has a _"},
+             {"outputs: [u, v], equations: [u], conditions: [{kind: dirichlet, outputs: [u, u], "
+              "values: [0, 1]}]}",
+              "problem.conditions[0].outputs: u stands twice"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], points: "
+              "9000000000000000000}]}",
+              "points"},
              {"coefficients: [{name: c, value: 3, lower: 0, upper: 2, train: true}], equations: "
               "[u]}",
               "must be between lower and upper"},
@@ -342,6 +388,12 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
              {"equations: [u_x], conditions: [{kind: robin, values: [0], value_factor: w}]}",
               "problem.conditions[0].value_factor: expression, column 1: w"},
              {"equations: [u_x], conditions: [{kind: periodic, axis: t}]}", "t is no axis"},
+             {"equations: [u_x], conditions: [{kind: periodic, name: 'a,b'}]}",
+              "problem.conditions[0].name: 'a,b' is no name"},
+             {"equations: [u_x], conditions: [{kind: periodic, name: seconds}]}",
+              "problem.conditions[0].name: 'seconds' is what a column"},
+             {"equations: [u_x], conditions: [{kind: periodic, name: relative_l2_u}]}",
+              "problem.conditions[0].name: 'relative_l2_u' is what a column"},
              {"equations: [u_x], conditions: [{kind: points, file: /nowhere.csv}]}",
               "/nowhere.csv"},
              {"equations: [u_x], exact: [x, x]}", "problem.exact: 2 formulas for 1 outputs"},

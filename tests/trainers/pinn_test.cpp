@@ -193,6 +193,11 @@ TEST(Pinn, ReadsReferencesInBothOrders) {
         return error_of([&] { reference_from_file(*problem, path); });
     };
     EXPECT_EQ(complaint("/nowhere.h5").code, ExitCode::bad_input);
+    // Not a number: in the positions, in the values.
+    EXPECT_EQ(complaint(reference_file(folder, "nan_x.h5", {3, 2}, {0, 0, 0, 0, 0, 0}, NAN)).code,
+              ExitCode::bad_input);
+    const std::string nan_u = reference_file(folder, "nan_u.h5", {3, 2}, {0, 0, 0, NAN, 0, 0});
+    EXPECT_EQ(complaint(nan_u).code, ExitCode::bad_input);
     const Thrown shape = complaint(reference_file(folder, "shape.h5", {2, 2}, {0, 0, 0, 0}));
     EXPECT_EQ(shape.code, ExitCode::bad_input);
     EXPECT_NE(shape.text.find("u has shape [2, 2], the axes have [3, 2]"), std::string::npos)
@@ -210,6 +215,25 @@ TEST(Pinn, BadGridsAreRefused) {
         std::string::npos);
     EXPECT_NE(complaint("problem: {kind: poisson}\nevaluation: {grid: [5, 5, 5]}\n")
                   .find("evaluation.grid: 3 numbers for 2 axes (x, y)"),
+              std::string::npos);
+    EXPECT_NE(complaint("problem: {kind: custom, geometry: {kind: disk}, equations: [u_x]}\n"
+                        "evaluation: {grid: [2, 2]}\n")
+                  .find("evaluation.grid: none of its points lies in the geometry"),
+              std::string::npos);
+    EXPECT_NE(complaint("problem: {kind: custom, geometry: {kind: interval}, equations: [u_x], "
+                        "exact: [log(x - 2)]}\n")
+                  .find("problem.exact: infinite or NaN"),
+              std::string::npos);
+    for (const char* start : {"1e-40", "0.99999999"})
+        EXPECT_NE(complaint(fmt::format(
+                                "precision: float32\nproblem: {{kind: custom, geometry: {{kind: "
+                                "interval}}, equations: [a*u_x], coefficients: [{{name: a, value: "
+                                "{}, train: true, lower: 0, upper: 1}}]}}\n",
+                                start))
+                      .find("problem.coefficients: a starts at"),
+                  std::string::npos)
+            << start;
+    EXPECT_NE(complaint("evaluation: {grid: [65536, 65536]}\n").find("evaluation.grid: 4.29e+09"),
               std::string::npos);
     EXPECT_NE(complaint("evaluation: {grid: [5, 1]}\n").find("evaluation.grid"), std::string::npos);
 }

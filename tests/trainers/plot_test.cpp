@@ -212,7 +212,9 @@ TEST_F(Plot, TextIsTextOnly) {
                     {text, 0, 1}, {text, 0, 1});
         EXPECT_FALSE(fs::exists(target));
     }
-    EXPECT_EQ(gnuplot_string("it's `1`\nü"), "\"it\\047s \\1401\\140\\040ü\"");
+    EXPECT_EQ(gnuplot_string("it's `1`\nü"), "\"it\\047s \\140\\061\\140\\040ü\"");
+    // A digit behind an octal code is not read as a part of it.
+    EXPECT_EQ(gnuplot_string("0.55a5"), "\"0\\056\\065\\065a5\"");
     // Nor does a path mean anything to gnuplot or a shell.
     for (const char* name : {"with space.png", "it's.png", "$(touch x).png", "|cat.png", "-d"}) {
         plot_curves(folder_ / name, {two_curves()});
