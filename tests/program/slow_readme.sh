@@ -26,3 +26,16 @@ for file in config.yaml log.txt metrics.csv result.json checkpoints pictures/sol
     [[ -e runs/short/$file ]] || { echo "runs/short/$file is missing"; exit 1; }
 done
 [[ -s runs/tanh.png && -s runs/short-pictures/solution.png ]]
+
+# The configs in the texts: that of the README trains, those of docs/problems.md can be built.
+blocks() { awk -v prefix="$2" '/^```yaml$/ {inside = 1; n++; next} /^```$/ {inside = 0}
+    inside {print > (prefix n ".yaml")}' "$1"; }
+blocks "$source/README.md" readme-
+"$ralimp" train readme-1.yaml points.residual=1000 training.phases.0.steps=500 \
+    training.phases.1.steps=100 --output runs/readme >out.txt 2>&1 || { cat out.txt; exit 1; }
+awk '$1 == "relative_l2" {found = $2} END {exit !(found < 0.5)}' out.txt ||
+    { cat out.txt; echo "the config of the README does not train"; exit 1; }
+blocks "$source/docs/problems.md" problem-
+for file in problem-*.yaml; do
+    "$ralimp" train "$file" --check >out.txt 2>&1 || { cat out.txt; echo "docs/problems.md: $file"; exit 1; }
+done
