@@ -19,9 +19,8 @@ std::shared_ptr<const JetPlan> plan_of(const std::vector<PinnEquation>& equation
     return JetPlan::make(std::move(derivatives));
 }
 
-PinnReference choose_reference(const PinnProblem& problem, const PinnConfig& config) {
-    const auto text = problem_text(config.problem);
-    const auto& given = config.evaluation.grid;
+PinnReference choose_reference(const PinnProblem& problem, const CustomProblemConfig& text,
+                               const std::optional<std::vector<int64_t>>& given) {
     if (text.reference) {
         if (given)
             fail_with(ExitCode::bad_config, "evaluation.grid: that of the reference file is used");
@@ -57,12 +56,12 @@ Tensor rows_where(const Tensor& x, const Tensor& mask) {
 }
 
 PinnReference make_reference(const PinnProblem& problem, const PinnConfig& config) {
-    PinnReference reference = choose_reference(problem, config);
+    const CustomProblemConfig text = problem_text(config.problem);
+    PinnReference reference = choose_reference(problem, text, config.evaluation.grid);
     if (rows_where(reference.points, reference.inside).size(0) == 0)
         fail_with(ExitCode::bad_config, "evaluation.grid: none of its points lies in the geometry");
     // Formulas are quickly computed, and mistaken ones noticed before the training.
-    if (!problem_text(config.problem).exact.empty())
-        reference.values = in_pieces(reference.points, problem.exact);
+    if (!text.exact.empty()) reference.values = in_pieces(reference.points, problem.exact);
     if (reference.values.defined() &&
         !std::isfinite(sum(abs(rows_where(reference.values, reference.inside))).item()))
         fail_with(ExitCode::bad_config, "problem.exact: infinite or NaN at a point of the grid");

@@ -58,6 +58,15 @@ struct ConditionOptions {
     }
 };
 
+// Fields that several kinds of condition have.
+void describe_values(auto& config, auto& field) {
+    field("values", config.values, "a formula for each output", required().items(1));
+}
+void describe_where(auto& config, auto& field) {
+    field("where", config.where,
+          "part of the boundary, such as x = 1 or y < 0.5; empty: all of it");
+}
+
 // The solution, or a time derivative of it, at the start.
 struct InitialConditionConfig {
     ConditionOptions options;
@@ -67,7 +76,7 @@ struct InitialConditionConfig {
     static constexpr const char* kind = "initial";
     static void describe(auto& config, auto& field) {
         ConditionOptions::describe(config.options, field);
-        field("values", config.values, "a formula for each output", required().items(1));
+        describe_values(config, field);
         field("derivative", config.derivative, "order of the time derivative that is given",
               between(0, 2));
     }
@@ -82,9 +91,8 @@ struct DirichletConditionConfig {
     static constexpr const char* kind = "dirichlet";
     static void describe(auto& config, auto& field) {
         ConditionOptions::describe(config.options, field);
-        field("values", config.values, "a formula for each output", required().items(1));
-        field("where", config.where,
-              "part of the boundary, such as x = 1 or y < 0.5; empty: all of it");
+        describe_values(config, field);
+        describe_where(config, field);
     }
 };
 
@@ -97,8 +105,8 @@ struct NeumannConditionConfig {
     static constexpr const char* kind = "neumann";
     static void describe(auto& config, auto& field) {
         ConditionOptions::describe(config.options, field);
-        field("values", config.values, "a formula for each output", required().items(1));
-        field("where", config.where, "part of the boundary; empty: all of it");
+        describe_values(config, field);
+        describe_where(config, field);
     }
 };
 
@@ -115,8 +123,8 @@ struct RobinConditionConfig {
         ConditionOptions::describe(config.options, field);
         field("value_factor", config.value_factor, "a formula", non_empty());
         field("normal_factor", config.normal_factor, "a formula", non_empty());
-        field("values", config.values, "a formula for each output", required().items(1));
-        field("where", config.where, "part of the boundary; empty: all of it");
+        describe_values(config, field);
+        describe_where(config, field);
     }
 };
 
@@ -130,7 +138,7 @@ struct FormulaConditionConfig {
     static void describe(auto& config, auto& field) {
         ConditionOptions::describe(config.options, field);
         field("formulas", config.formulas, "each is 0 there: u_n + u*n_x", required().items(1));
-        field("where", config.where, "part of the boundary; empty: all of it");
+        describe_where(config, field);
     }
 };
 
