@@ -55,12 +55,12 @@ Tensor activation_derivative(Activation activation, int order, const Tensor& x) 
     return local_derivative(operation, order, x);
 }
 
-Tensor activation_reference(const ActivationProgram& program, const Tensor& channels) {
-    const Tensor argument = select(channels, 0, 0) * program.scale;
-    Tensors derivatives, out(program.channels);
-    double power = 1;
-    for (int order = 0; order <= program.max_order; ++order, power *= program.scale)
-        derivatives.push_back(activation_derivative(program.activation, order, argument) * power);
+namespace {
+
+// The chain rule, from derivatives[k] = scaleᵏ f⁽ᵏ⁾ at the value.
+Tensor chain_rule(const ActivationProgram& program, const Tensors& derivatives,
+                  const Tensor& channels) {
+    Tensors out(program.channels);
     out[0] = derivatives[0];
     for (int t = 0; t < program.term_count; ++t) {
         const auto& term = program.terms[t];
@@ -71,6 +71,25 @@ Tensor activation_reference(const ActivationProgram& program, const Tensor& chan
         sum = sum.defined() ? sum + product : product;
     }
     return stack(out);
+}
+
+}  // namespace
+
+Tensor activation_reference(const ActivationProgram& program, const Tensor& channels) {
+    const Tensor argument = select(channels, 0, 0) * program.scale;
+    Tensors derivatives;
+    double power = 1;
+    for (int order = 0; order <= program.max_order; ++order, power *= program.scale)
+        derivatives.push_back(activation_derivative(program.activation, order, argument) * power);
+    return chain_rule(program, derivatives, channels);
+}
+
+Jet compose(const Tensors& derivatives, const Jet& x) {
+    check(static_cast<int>(derivatives.size()) > x.plan().max_order(),
+          "jet compose: {} derivatives for a plan of order {}", derivatives.size(),
+          x.plan().max_order());
+    return Jet(chain_rule(x.plan().composition(Activation::identity, 1), derivatives, x.channels()),
+               x.shared_plan());
 }
 
 Jet apply(Activation activation, const Jet& x, double scale) {

@@ -32,6 +32,8 @@ public:
     // The axes of a channel; {} for the value and for the Laplacian.
     const std::vector<int>& axes(int channel) const { return channels_[channel]; }
     const std::vector<int>& laplacian_axes() const { return laplacian_axes_; }
+    // The highest order among the derivatives, 0 to 3.
+    int max_order() const { return composition_.max_order; }
 
     // The chain rule for f(scale·v) and the product rule: channel c of a·b is Σ
     // coefficient·a_left·b_right.
@@ -97,6 +99,8 @@ Jet sum_features(const Jet& a);                                // [rows, 1]
 Jet linear(const Jet& x, const Tensor& weight, const Tensor& bias);
 // f(scale·x), elementwise; a fused kernel forward and backward.
 Jet apply(Activation activation, const Jet& x, double scale = 1);
+// f(x) from derivatives[k] = f⁽ᵏ⁾(x.value()), k up to plan().max_order(), in plain operations.
+Jet compose(const Tensors& derivatives, const Jet& x);
 
 // Plain-tensor forms of the two: x [..., in] and any shape.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);

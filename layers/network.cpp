@@ -6,10 +6,14 @@
 namespace ralimp {
 
 std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
-                                  DType dtype, uint64_t seed) {
-    const int64_t inputs = box.dims();
+                                  DType dtype, uint64_t seed, const PeriodicInputs& periodic) {
     std::vector<std::unique_ptr<Layer>> layers;
-    if (config.scale_inputs) layers.push_back(std::make_unique<Scaling>(box, dtype));
+    if (!periodic.axes.empty())
+        layers.push_back(
+            std::make_unique<PeriodicFeatures>(box, periodic, config.scale_inputs, dtype));
+    else if (config.scale_inputs)
+        layers.push_back(std::make_unique<Scaling>(box, dtype));
+    const int64_t inputs = layers.empty() ? box.dims() : layers.back()->outputs();
     const auto fits = std::make_shared<RationalFits>();
     uint32_t layer = 0;
     const auto next_start = [&](Initialization initialization, double omega) {

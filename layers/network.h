@@ -7,6 +7,7 @@
 #include "core/box.h"
 #include "layers/hidden.h"
 #include "layers/mlp.h"
+#include "layers/periodic_features.h"
 
 namespace ralimp {
 
@@ -35,8 +36,9 @@ struct NetworkConfig {
     }
 };
 
-// All random starts follow from the seed.
+// All random starts follow from the seed. Inputs lie in the box; with periodic ones the first layer
+// has more inputs than the box has axes.
 std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
-                                  DType dtype, uint64_t seed);
+                                  DType dtype, uint64_t seed, const PeriodicInputs& periodic = {});
 
 }  // namespace ralimp

@@ -40,6 +40,7 @@ void check_run(Task& task, const RunSettings& settings) {
                backend_description({}));
     print_model(task);
     fmt::print("  [rows, {}] -> [rows, {}]\n", task.model().inputs(), task.model().outputs());
+    for (const std::string& remark : task.remarks()) fmt::print("  {}\n", remark);
     const Parameters parameters(task.model());
     reset_peak_memory({});
     const ObjectiveValues values = evaluate_objective(task, parameters);
@@ -186,7 +187,10 @@ ExitCode train(const TrainOptions& options) {
     const ParameterCount count = task->model().count();
     log.line("{}: {}; {} trained parameters, {} deployed", task->kind(),
              task->model().description(), count.trained, count.deployed);
-    if (!start) task->write_data(folder->path());
+    if (!start) {
+        task->write_data(folder->path());
+        for (const std::string& remark : task->remarks()) log.line("{}", remark);
+    }
     if (start) {
         for (const std::string& difference : config_differences(start->checkpoint.config, text)) {
             log.warning("the config differs from that of the checkpoint: {}", difference);

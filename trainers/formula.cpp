@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "autograd/jet_operations.h"
 #include "autograd/operations.h"
 
 namespace ralimp {
@@ -33,22 +34,26 @@ std::optional<std::vector<int>> axes_of(std::string_view text,
     return result;
 }
 
-// Numbers stay numbers until they meet a tensor: u^2 and 2*u then cost one operation.
-using Value = std::variant<double, Tensor>;
+// Numbers stay numbers until they meet a tensor or jet: u^2 and 2*u then cost one operation.
+template <class X>
+using Value = std::variant<double, X>;
 
 Tensor power(const Tensor& base, double exponent) {
     if (exponent == 1) return base;
     if (exponent == 2) return square(base);
     return pow(base, exponent);
 }
+Jet power(const Jet& base, double exponent) { return pow(base, exponent); }
 
 // Beyond the limit it is 0 as far as can be told, and the square in its derivative too large.
 Tensor sech(const Tensor& x) {
     const double limit = x.dtype() == DType::float64 ? 350 : 40;
     return reciprocal(cosh(clamp(x, -limit, limit)));
 }
+Jet sech(const Jet& x) { return apply(static_cast<Tensor (*)(const Tensor&)>(sech), x); }
 
-Tensor apply(ExpressionFunction function, const Tensor& x) {
+template <class X>
+X apply_function(ExpressionFunction function, const X& x) {
     switch (function) {
         case ExpressionFunction::exp:
             return exp(x);
@@ -119,6 +124,10 @@ Formula::Meaning Formula::meaning_of(const std::string& name, int column,
         }
         if (output && !tail.empty()) {
             if (const auto axes = axes_of(tail, names.axes)) {
+                if (!names.derivatives)
+                    fail_in_expression(
+                        expression_.text, column,
+                        fmt::format("{} is a derivative, which cannot stand here", name));
                 if (axes->size() > 3)
                     fail_in_expression(expression_.text, column,
                                        "derivatives above the third are not computed");
@@ -132,7 +141,7 @@ Formula::Meaning Formula::meaning_of(const std::string& name, int column,
     };
     list(names.axes);
     list(names.outputs);
-    if (!names.outputs.empty() && !names.axes.empty())
+    if (names.derivatives && !names.outputs.empty() && !names.axes.empty())
         list({names.outputs[0] + "_" + names.axes[0], "…"});
     if (names.normal_axes > 0 && !names.outputs.empty()) list({names.outputs[0] + "_n"});
     list(names.coefficients);
@@ -168,18 +177,37 @@ Tensor Formula::value_of(const Meaning& meaning, const FormulaPoints& at) const 
     return column(at.u->derivative(meaning.axes), meaning.index);
 }
 
-Tensor Formula::evaluate(const FormulaPoints& at) const {
-    const auto tensor = [&](const Value& value) {
-        if (const auto* number = std::get_if<double>(&value))
-            return Tensor::full({1}, *number, at.points.dtype());
-        return std::get<Tensor>(value);
+Jet Formula::value_of(const Meaning& meaning, const FormulaJets& at) const {
+    switch (meaning.kind) {
+        case Meaning::axis:
+            return slice_features(at.points, meaning.index, meaning.index + 1);
+        case Meaning::coefficient:
+            return constant(at.coefficients[static_cast<std::size_t>(meaning.index)],
+                            at.points.shared_plan());
+        case Meaning::output:
+            if (meaning.axes.empty()) return slice_features(at.u, meaning.index, meaning.index + 1);
+            break;
+        case Meaning::constant:
+        case Meaning::normal:
+        case Meaning::normal_derivative:
+            break;
+    }
+    fail("formula: '{}' names a derivative or a normal, which jets do not give", expression_.text);
+}
+
+template <class X, class At, class ConstantOf>
+X Formula::run(const At& at, const ConstantOf& constant_of) const {
+    const auto whole = [&](const Value<X>& value) {
+        if (const auto* number = std::get_if<double>(&value)) return constant_of(*number);
+        return std::get<X>(value);
     };
-    std::vector<Value> results;
+    std::vector<Value<X>> results;
     results.reserve(expression_.steps.size());
     for (const ExpressionStep& step : expression_.steps) {
-        const Value a = step.first < 0 ? Value(0.0) : results[static_cast<std::size_t>(step.first)];
-        const Value b =
-            step.second < 0 ? Value(0.0) : results[static_cast<std::size_t>(step.second)];
+        const Value<X> a =
+            step.first < 0 ? Value<X>(0.0) : results[static_cast<std::size_t>(step.first)];
+        const Value<X> b =
+            step.second < 0 ? Value<X>(0.0) : results[static_cast<std::size_t>(step.second)];
         if (step.operation == ExpressionOperation::name) {
             const Meaning& meaning = meanings_[static_cast<std::size_t>(step.name)];
             if (meaning.kind == Meaning::constant)
@@ -200,36 +228,49 @@ Tensor Formula::evaluate(const FormulaPoints& at) const {
             case ExpressionOperation::name:
                 break;
             case ExpressionOperation::add:
-                both([](const auto& p, const auto& q) -> Value { return p + q; });
+                both([](const auto& p, const auto& q) -> Value<X> { return p + q; });
                 break;
             case ExpressionOperation::subtract:
-                both([](const auto& p, const auto& q) -> Value { return p - q; });
+                both([](const auto& p, const auto& q) -> Value<X> { return p - q; });
                 break;
             case ExpressionOperation::multiply:
-                both([](const auto& p, const auto& q) -> Value { return p * q; });
+                both([](const auto& p, const auto& q) -> Value<X> { return p * q; });
                 break;
             case ExpressionOperation::divide:
-                both([](const auto& p, const auto& q) -> Value { return p / q; });
+                both([](const auto& p, const auto& q) -> Value<X> { return p / q; });
                 break;
             case ExpressionOperation::power:
-                results.emplace_back(y ? power(std::get<Tensor>(a), *y)
-                                       : pow(tensor(a), std::get<Tensor>(b)));
+                results.emplace_back(y ? power(std::get<X>(a), *y) : pow(whole(a), std::get<X>(b)));
                 break;
             case ExpressionOperation::negate:
-                results.emplace_back(neg(std::get<Tensor>(a)));
+                results.emplace_back(neg(std::get<X>(a)));
                 break;
             case ExpressionOperation::function:
-                results.emplace_back(apply(step.function, std::get<Tensor>(a)));
+                results.emplace_back(apply_function(step.function, std::get<X>(a)));
                 break;
             case ExpressionOperation::minimum:
-                results.emplace_back(minimum(tensor(a), tensor(b)));
+                results.emplace_back(minimum(whole(a), whole(b)));
                 break;
             case ExpressionOperation::maximum:
-                results.emplace_back(maximum(tensor(a), tensor(b)));
+                results.emplace_back(maximum(whole(a), whole(b)));
                 break;
         }
     }
-    return expand(tensor(results.back()), {at.points.size(0), 1});
+    return whole(results.back());
+}
+
+Tensor Formula::evaluate(const FormulaPoints& at) const {
+    const Tensor value = run<Tensor>(
+        at, [&](double number) { return Tensor::full({1}, number, at.points.dtype()); });
+    return expand(value, {at.points.size(0), 1});
+}
+
+Jet Formula::evaluate(const FormulaJets& at) const {
+    const auto& plan = at.points.shared_plan();
+    const Jet value = run<Jet>(at, [&](double number) {
+        return constant(Tensor::full({}, number, at.points.channels().dtype()), plan);
+    });
+    return Jet(expand(value.channels(), {plan->channels(), at.points.rows(), 1}), plan);
 }
 
 }  // namespace ralimp

@@ -1,5 +1,5 @@
 // A formula of a problem, such as "u_t + u*u_x - nu*u_xx", computed for many points at once by
-// differentiable operations.
+// differentiable operations: on tensors, or on jets where its own derivatives are needed.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,7 +19,8 @@ struct FormulaNames {
     std::vector<std::string> outputs;
     std::vector<std::string> coefficients;                  // trained: tensors
     std::vector<std::pair<std::string, double>> constants;  // fixed: numbers
-    int normal_axes = 0;  // of the first axes the boundary has a normal; 0: it is not known
+    int normal_axes = 0;      // of the first axes the boundary has a normal; 0: it is not known
+    bool derivatives = true;  // may be named
 };
 
 // What they stand for at some points.
@@ -28,6 +29,14 @@ struct FormulaPoints {
     Tensor points;           // [rows, axes]
     Tensor normals;          // [rows, normal axes]
     Tensors coefficients;    // [] each
+};
+
+// The same as functions of the coordinates, with derivatives; formulas that name derivatives or a
+// normal cannot be computed on them.
+struct FormulaJets {
+    Jet points;            // [rows, axes]
+    Jet u;                 // [rows, outputs], of the same plan
+    Tensors coefficients;  // [] each
 };
 
 class Formula {
@@ -43,6 +52,8 @@ public:
     // [rows, 1] of the type of the points. Second derivatives with respect to parameters exist as
     // for every operation.
     Tensor evaluate(const FormulaPoints& at) const;
+    // [rows, 1] with the derivatives that the jets carry, by the rules of differentiation.
+    Jet evaluate(const FormulaJets& at) const;
 
 private:
     struct Meaning {
@@ -53,6 +64,10 @@ private:
     };
     Meaning meaning_of(const std::string& name, int column, const FormulaNames& names) const;
     Tensor value_of(const Meaning& meaning, const FormulaPoints& at) const;
+    Jet value_of(const Meaning& meaning, const FormulaJets& at) const;
+    // The steps on values of one kind, X. `constant_of` makes one of a number.
+    template <class X, class At, class ConstantOf>
+    X run(const At& at, const ConstantOf& constant_of) const;
 
     Expression expression_;
     std::vector<Meaning> meanings_;  // of expression_.names

@@ -81,15 +81,17 @@ double relative_l2(const Tensor& values, const Tensor& expected) {
 PinnTask::PinnTask(const PinnConfig& config)
     : config_(config),
       problem_(make_problem(config.problem, config.points)),
+      enforced_(enforced_conditions(config.constraints, *problem_)),
       plan_(plan_of(problem_->equations())),
       dtype_(dtype_of(config.run.precision)),
       part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)),
       reference_(make_reference(*problem_, config)) {
-    model_ =
-        std::make_unique<PinnModel>(make_network(config.network, problem_->domain(),
-                                                 static_cast<int64_t>(problem_->outputs().size()),
-                                                 dtype_, static_cast<uint64_t>(config.run.seed)),
-                                    problem_->trained_coefficients(), dtype_);
+    auto network = make_network(config.network, problem_->domain(),
+                                static_cast<int64_t>(problem_->outputs().size()), dtype_,
+                                static_cast<uint64_t>(config.run.seed),
+                                periodic_inputs(config.constraints, *problem_));
+    model_ = std::make_unique<PinnModel>(std::move(network), problem_->trained_coefficients(),
+                                         dtype_, output_formulas(config.constraints, *problem_));
     try {
         set_batch(0);
     } catch (const Error& error) {  // points that cannot be drawn as the config wants them
@@ -111,35 +113,41 @@ void PinnTask::set_batch(int64_t sample_step) {
     const RandomKey key{static_cast<uint64_t>(config_.run.seed), RandomStream::points,
                         static_cast<uint32_t>(draw)};
     residual_points_ = to(problem_->residual_points(key), dtype_);
-    groups_.clear();
+    groups_ = groups_of(enforced_, key);
+}
+
+std::vector<PinnTask::ConditionGroup> PinnTask::groups_of(
+    const std::vector<const PinnCondition*>& conditions, const RandomKey& key) const {
+    std::vector<ConditionGroup> groups;
     for (const bool with_derivatives : {false, true}) {
         ConditionGroup group;
         std::vector<std::vector<int>> derivatives;
         Tensors points;
         int64_t begin = 0;
-        for (const PinnCondition& condition : problem_->conditions()) {
+        for (const PinnCondition* condition : conditions) {
             const auto needed = [](const Formula& formula) {
                 return !formula.derivatives().empty();
             };
-            if (std::any_of(condition.formulas.begin(), condition.formulas.end(), needed) !=
+            if (std::any_of(condition->formulas.begin(), condition->formulas.end(), needed) !=
                 with_derivatives)
                 continue;
-            for (const Formula& formula : condition.formulas)
+            for (const Formula& formula : condition->formulas)
                 for (const auto& axes : formula.derivatives()) derivatives.push_back(axes);
-            ConditionPoints at = condition.draw(key);
+            ConditionPoints at = condition->draw(key);
             for (Tensor* tensor : {&at.points, &at.normals, &at.partners, &at.targets})
                 if (tensor->defined()) *tensor = to(*tensor, dtype_);
             const int64_t rows = at.points.size(0);
             points.push_back(at.points);
             if (at.partners.defined()) points.push_back(at.partners);
-            group.conditions.push_back({&condition, begin, rows, at});
+            group.conditions.push_back({condition, begin, rows, at});
             begin += at.partners.defined() ? 2 * rows : rows;
         }
         if (group.conditions.empty()) continue;
         group.plan = JetPlan::make(std::move(derivatives));
         group.points = concatenate(points);
-        groups_.push_back(std::move(group));
+        groups.push_back(std::move(group));
     }
+    return groups;
 }
 
 Tensor PinnTask::calibration_batch() const {
@@ -172,9 +180,9 @@ Loss PinnTask::loss(int64_t part) const {
     return result;
 }
 
-void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
-                                   Loss& loss) const {
+Tensors PinnTask::differences(const ConditionGroup& group, const Tensors& coefficients) const {
     const Jet all = model_->forward(Jet::input(group.points, group.plan));
+    Tensors result;
     for (const auto& [condition, begin, rows, at] : group.conditions) {
         const Jet u = rows_of(all, begin, begin + rows);
         Tensors columns;
@@ -185,12 +193,43 @@ void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& c
             columns.back() =
                 columns.back() - formula.evaluate({&partner, at.partners, {}, coefficients});
         }
-        Tensor difference = concatenate(columns, 1);
-        if (at.targets.defined()) difference = difference - at.targets;
-        const Tensor term = mean_error(config_.loss.kind, difference);
-        loss.total = loss.total + term * weight_of(*condition);
-        loss.terms.emplace_back(condition->name, term);
+        result.push_back(concatenate(columns, 1));
+        if (at.targets.defined()) result.back() = result.back() - at.targets;
     }
+    return result;
+}
+
+void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
+                                   Loss& loss) const {
+    const Tensors all = differences(group, coefficients);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const PinnCondition& condition = *group.conditions[i].condition;
+        const Tensor term = mean_error(config_.loss.kind, all[i]);
+        loss.total = loss.total + term * weight_of(condition);
+        loss.terms.emplace_back(condition.name, term);
+    }
+}
+
+std::vector<std::string> PinnTask::remarks() const {
+    std::vector<std::string> lines;
+    const std::vector<std::string>& outputs = config_.constraints.outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        lines.push_back(
+            fmt::format("{} = {}, of the network's outputs", problem_->outputs()[i], outputs[i]));
+    std::vector<const PinnCondition*> left_out;
+    for (const PinnCondition& condition : problem_->conditions())
+        if (std::find(enforced_.begin(), enforced_.end(), &condition) == enforced_.end())
+            left_out.push_back(&condition);
+    NoGrad no_grad;
+    const RandomKey key{static_cast<uint64_t>(config_.run.seed), RandomStream::points, 0};
+    for (const ConditionGroup& group : groups_of(left_out, key)) {
+        const Tensors all = differences(group, model_->coefficients());
+        for (std::size_t i = 0; i < all.size(); ++i)
+            lines.push_back(
+                fmt::format("condition {} is left out; the model is off by up to {:.2g}",
+                            group.conditions[i].condition->name, max(abs(all[i])).item()));
+    }
+    return lines;
 }
 
 void PinnTask::write_data(const std::filesystem::path& folder) const {

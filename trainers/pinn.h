@@ -4,6 +4,7 @@
 
 #include "layers/network.h"
 #include "trainers/loss_kind.h"
+#include "trainers/pinn_constraints.h"
 #include "trainers/pinn_equations.h"
 #include "trainers/pinn_model.h"
 #include "trainers/pinn_reference.h"
@@ -43,6 +44,7 @@ struct PinnEvaluationConfig {
 struct PinnConfig {
     RunSettings run;
     PinnProblemConfig problem;
+    ConstraintsConfig constraints;
     NetworkConfig network;
     PointsConfig points;
     PinnLossConfig loss;
@@ -52,6 +54,7 @@ struct PinnConfig {
     static void describe(auto& config, auto& field) {
         RunSettings::describe(config.run, field);
         field("problem", config.problem, "the equations and their conditions");
+        field("constraints", config.constraints, "what holds by construction of the network");
         field("network", config.network, "the network");
         field("points", config.points, "where equations and conditions are enforced");
         field("loss", config.loss, "loss and weights");
@@ -76,6 +79,8 @@ public:
     // points.csv: the name of a term of the loss and a point of it in each row, both points of a
     // pair that is compared.
     void write_data(const std::filesystem::path& folder) const override;
+    // The formulas of the outputs, and how far the model is from the conditions that are left out.
+    std::vector<std::string> remarks() const override;
     std::vector<std::string> metric_names() const override;
     bool larger_is_better() const override { return false; }
     std::vector<std::string> draw(const std::filesystem::path& folder) override;
@@ -92,6 +97,11 @@ private:
         std::vector<Drawn> conditions;
         Tensor points;  // of all of them, partners included
     };
+    // Draws points for the conditions, grouped.
+    std::vector<ConditionGroup> groups_of(const std::vector<const PinnCondition*>& conditions,
+                                          const RandomKey& key) const;
+    // What the conditions of a group say should be 0, [rows, formulas] each.
+    Tensors differences(const ConditionGroup& group, const Tensors& coefficients) const;
     double weight_of(const PinnCondition& condition) const;
     void add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
                              Loss& loss) const;
@@ -105,7 +115,8 @@ private:
 
     PinnConfig config_;
     std::unique_ptr<PinnProblem> problem_;
-    std::shared_ptr<const JetPlan> plan_;  // of the equations
+    std::vector<const PinnCondition*> enforced_;  // conditions that are terms of the loss
+    std::shared_ptr<const JetPlan> plan_;         // of the equations
     std::unique_ptr<PinnModel> model_;
     DType dtype_;
     int64_t part_rows_;

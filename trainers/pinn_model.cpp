@@ -7,8 +7,9 @@
 namespace ralimp {
 
 PinnModel::PinnModel(std::unique_ptr<Mlp> network,
-                     const std::vector<CoefficientConfig>& coefficients, DType dtype)
-    : network_(std::move(network)), coefficients_(coefficients) {
+                     const std::vector<CoefficientConfig>& coefficients, DType dtype,
+                     std::vector<Formula> formulas)
+    : network_(std::move(network)), coefficients_(coefficients), formulas_(std::move(formulas)) {
     for (const CoefficientConfig& coefficient : coefficients_) {
         double raw = coefficient.value;
         if (coefficient.lower)
@@ -27,6 +28,20 @@ PinnModel::PinnModel(std::unique_ptr<Mlp> network,
     }
 }
 
+Jet PinnModel::forward(const Jet& x) const {
+    const Jet u = network_->forward(x);
+    if (formulas_.empty()) return u;
+    const FormulaJets at{x, u, coefficients()};
+    std::vector<Jet> outputs;
+    for (const Formula& formula : formulas_) outputs.push_back(formula.evaluate(at));
+    return concatenate(outputs);
+}
+
+Tensor PinnModel::initialize_from_data(const Tensor& x) {
+    const Tensor u = network_->initialize_from_data(x);
+    return formulas_.empty() ? u : Layer::initialize_from_data(x);
+}
+
 void PinnModel::visit(const std::string& prefix, const ParameterVisitor& visitor) {
     network_->visit(prefix, visitor);
     for (std::size_t i = 0; i < raw_.size(); ++i)
@@ -41,6 +56,7 @@ ParameterCount PinnModel::count() const {
 
 std::string PinnModel::description() const {
     std::string text = network_->description();
+    for (const Formula& formula : formulas_) text += "; output " + formula.text();
     for (const CoefficientConfig& coefficient : coefficients_)
         text += "; coefficient " + coefficient.name;
     return text;

@@ -13,15 +13,6 @@
 namespace ralimp {
 namespace {
 
-// What a formula of the config says, with the place of the config before any complaint.
-Formula formula_at(const std::string& path, std::string_view text, const FormulaNames& names) {
-    try {
-        return Formula(text, names);
-    } catch (const Error& error) {
-        fail_with(ExitCode::bad_config, "{}: {}", path, error.what());
-    }
-}
-
 bool is_name(const std::string& text) {
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -57,6 +48,14 @@ std::vector<std::string> axis_names(const CustomProblemConfig& config, int64_t d
 }
 
 }  // namespace
+
+Formula formula_at(const std::string& path, std::string_view text, const FormulaNames& names) {
+    try {
+        return Formula(text, names);
+    } catch (const Error& error) {
+        fail_with(ExitCode::bad_config, "{}: {}", path, error.what());
+    }
+}
 
 PinnProblem::PinnProblem(const CustomProblemConfig& config, const PointsConfig& points)
     : points_(points), geometry_(make_geometry(config.geometry, "problem.geometry")) {

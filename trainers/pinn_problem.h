@@ -56,6 +56,9 @@ struct PinnEquation {
     Formula formula;
 };
 
+// What a formula of the config says; complaints begin with the path. Throws Error(bad_config).
+Formula formula_at(const std::string& path, std::string_view text, const FormulaNames& names);
+
 class PinnProblem {
 public:
     // Throws Error(bad_config) that names the place of what cannot be used.
@@ -63,6 +66,7 @@ public:
 
     const std::vector<std::string>& axes() const { return names_.axes; }  // the time is the last
     const std::vector<std::string>& outputs() const { return names_.outputs; }
+    const FormulaNames& names() const { return names_; }  // inside the domain
     const Geometry& geometry() const { return *geometry_; }
     const std::optional<TimeInterval>& time() const { return time_; }
     // The box around geometry and time.

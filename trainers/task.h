@@ -49,6 +49,9 @@ public:
     // that of the run. Throws Error(io).
     virtual void write_data(const std::filesystem::path&) const {}
 
+    // Lines about the task at its start, for --check and the log.
+    virtual std::vector<std::string> remarks() const { return {}; }
+
     // Figures of the present model. Calls throw_if_stop_requested() (signals.h) between pieces of
     // work.
     virtual NamedValues evaluate() = 0;
