@@ -10,6 +10,11 @@ constexpr int64_t most_elements = int64_t{1} << 31;
 
 }  // namespace
 
+bool is_hdf5_file(const std::string& path) {
+    const Hdf5ErrorsSilenced silenced;
+    return H5Fis_hdf5(path.c_str()) > 0;
+}
+
 Tensor read_hdf5_dataset(const std::string& path, const std::string& name) {
     const Hdf5ErrorsSilenced silenced;
     const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);

@@ -115,6 +115,32 @@ CustomProblemConfig text_of(const HelmholtzConfig& config) {
     return problem;
 }
 
+DirichletConditionConfig velocity(std::string name, std::string u, std::string where) {
+    DirichletConditionConfig condition = boundary({std::move(u), "0"});
+    condition.options.name = std::move(name);
+    condition.options.outputs = {"u", "v"};
+    condition.where = std::move(where);
+    return condition;
+}
+
+CustomProblemConfig text_of(const CavityConfig& config) {
+    CustomProblemConfig problem;
+    problem.geometry = RectangleConfig{{0, 0}, {1, 1}};
+    problem.outputs = {"u", "v", "p"};
+    problem.coefficients = {fixed("re", config.reynolds)};
+    problem.equations = {"u*u_x + v*u_y + p_x - (u_xx + u_yy)/re",
+                         "u*v_x + v*v_y + p_y - (v_xx + v_yy)/re", "u_x + v_y"};
+    PinConditionConfig pressure;
+    pressure.options.name = "pressure";
+    pressure.options.outputs = {"p"};
+    pressure.at = {0, 0};
+    pressure.values = {"0"};
+    problem.conditions = {velocity("lid", config.regularized ? "16*x^2*(1 - x)^2" : "1", "y = 1"),
+                          velocity("walls", "0", "y < 1"), pressure};
+    problem.reference = config.reference;
+    return problem;
+}
+
 }  // namespace
 
 CustomProblemConfig problem_text(const PinnProblemConfig& config) {

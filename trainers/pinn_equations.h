@@ -103,9 +103,26 @@ struct HelmholtzConfig {
     }
 };
 
+// The steady flow of an incompressible fluid in the unit square, driven by its lid, which moves
+// along x: velocity (u, v), pressure p with p(0, 0) = 0 (Ghia, Ghia & Shin, J. Comput. Phys. 48,
+// 1982). Lengths are in sides of the square, velocities in those of the lid.
+struct CavityConfig {
+    double reynolds = 100;
+    bool regularized = false;
+    std::optional<std::filesystem::path> reference;
+
+    static constexpr const char* kind = "cavity";
+    static void describe(auto& config, auto& field) {
+        field("reynolds", config.reynolds, "Reynolds number", more_than(0));
+        field("regularized", config.regularized,
+              "the lid's velocity is 16 x^2 (1 - x)^2, smooth at the corners, instead of 1");
+        field("reference", config.reference, "HDF5 file of the solution; null: not compared");
+    }
+};
+
 using PinnProblemConfig =
     std::variant<BurgersConfig, AllenCahnConfig, KdvConfig, SchrodingerConfig, HeatConfig,
-                 WaveConfig, PoissonConfig, HelmholtzConfig, CustomProblemConfig>;
+                 WaveConfig, PoissonConfig, HelmholtzConfig, CavityConfig, CustomProblemConfig>;
 
 // The same problem as text.
 CustomProblemConfig problem_text(const PinnProblemConfig& config);

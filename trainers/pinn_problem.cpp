@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "autograd/operations.h"
-#include "data/number_table.h"
+#include "data/point_file.h"
 #include "trainers/boundary_part.h"
 
 namespace ralimp {
@@ -322,37 +322,54 @@ PinnCondition PinnProblem::compile(const PeriodicConditionConfig& config,
     return condition;
 }
 
+PinnCondition PinnProblem::compile(const PinConditionConfig& config,
+                                   const std::string& path) const {
+    if (config.at.size() != names_.axes.size())
+        fail_with(ExitCode::bad_config, "{}.at: {} numbers for {} axes ({})", path,
+                  config.at.size(), names_.axes.size(), fmt::join(names_.axes, ", "));
+    for (std::size_t axis = 0; axis < config.at.size(); ++axis)
+        if (!(domain_.lower[axis] <= config.at[axis] && config.at[axis] <= domain_.upper[axis]))
+            fail_with(ExitCode::bad_config, "{}.at: {} = {} is outside the domain's {} to {}", path,
+                      names_.axes[axis], config.at[axis], domain_.lower[axis], domain_.upper[axis]);
+    if (config.options.points)
+        fail_with(ExitCode::bad_config, "{}.points: a pin has one point", path);
+    PinnCondition condition;
+    condition.formulas = differences(config.options, config.values, path, false,
+                                     [](const std::string& output) { return output; });
+    const ConditionPoints at{
+        Tensor::from(config.at, {1, static_cast<int64_t>(config.at.size())}), {}, {}, {}};
+    condition.draw = [at](const RandomKey&) { return at; };
+    return condition;
+}
+
 PinnCondition PinnProblem::compile(const PointsConditionConfig& config,
                                    const std::string& path) const {
     const std::vector<std::string> given = given_outputs(config.options, path);
-    const NumberTable table = read_number_table(config.file.string());
-    const auto column = [&](const std::string& name) {
-        const auto found = std::find(table.columns.begin(), table.columns.end(), name);
-        if (found == table.columns.end())
-            fail_with(ExitCode::bad_input, "{}: has no column {}; it has {}", config.file.string(),
-                      name, fmt::join(table.columns, ", "));
-        const int64_t index = found - table.columns.begin();
-        return slice(table.values, 1, index, index + 1);
-    };
-    Tensors points, targets;
-    for (const std::string& axis : names_.axes) points.push_back(column(axis));
-    PinnCondition condition;
-    for (const std::string& output : given) {
-        targets.push_back(column(output));
-        condition.formulas.push_back(formula_at(path, output, names_));
+    std::vector<std::string> names = names_.axes;
+    names.insert(names.end(), given.begin(), given.end());
+    const auto axes = static_cast<int64_t>(names_.axes.size());
+    Tensor table;
+    try {
+        table = read_point_file(config.file.string(), names);
+    } catch (const Error& error) {
+        fail_with(error.code(), "{}.file: {}", path, error.what());
     }
-    const Tensor all_points = concatenate(points, 1);
+    PinnCondition condition;
+    for (const std::string& output : given)
+        condition.formulas.push_back(formula_at(path, output, names_));
+    const Tensor all_points = slice(table, 1, 0, axes).contiguous();
     const double* at = all_points.data<double>();
     for (int64_t row = 0; row < all_points.size(0); ++row)
         for (std::size_t axis = 0; axis < names_.axes.size(); ++axis, ++at)
             if (!(domain_.lower[axis] <= *at && *at <= domain_.upper[axis]))
                 fail_with(ExitCode::bad_input,
-                          "{}: row {} has {} = {}, outside the domain's {} to {}",
+                          "{}.file: {}: row {} has {} = {}, outside the domain's {} to {}", path,
                           config.file.string(), row + 1, names_.axes[axis], *at,
                           domain_.lower[axis], domain_.upper[axis]);
     if (config.options.points)
         fail_with(ExitCode::bad_config, "{}.points: all rows of the file are used", path);
-    const ConditionPoints all{all_points, {}, {}, concatenate(targets, 1)};
+    const ConditionPoints all{
+        all_points, {}, {}, slice(table, 1, axes, table.size(1)).contiguous()};
     condition.draw = [all](const RandomKey&) { return all; };
     return condition;
 }

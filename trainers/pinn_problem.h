@@ -92,6 +92,7 @@ private:
     PinnCondition compile(const RobinConditionConfig& config, const std::string& path) const;
     PinnCondition compile(const FormulaConditionConfig& config, const std::string& path) const;
     PinnCondition compile(const PeriodicConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const PinConditionConfig& config, const std::string& path) const;
     PinnCondition compile(const PointsConditionConfig& config, const std::string& path) const;
 
     // One formula "left - (value)" for each output that is given; left is "u_t" and such.

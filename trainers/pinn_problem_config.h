@@ -156,6 +156,20 @@ struct PeriodicConditionConfig {
     }
 };
 
+// The solution at one point: what fixes a pressure, or a phase.
+struct PinConditionConfig {
+    ConditionOptions options;
+    std::vector<double> at;
+    std::vector<std::string> values;
+
+    static constexpr const char* kind = "pin";
+    static void describe(auto& config, auto& field) {
+        ConditionOptions::describe(config.options, field);
+        field("at", config.at, "the point, a number for each axis, the time last", required());
+        describe_values(config, field);
+    }
+};
+
 // Points at which the solution is known, from a file of numbers.
 struct PointsConditionConfig {
     ConditionOptions options;
@@ -165,14 +179,15 @@ struct PointsConditionConfig {
     static void describe(auto& config, auto& field) {
         ConditionOptions::describe(config.options, field);
         field("file", config.file,
-              "CSV with a header: a column for each axis and each given output", required());
+              "CSV with a header, or HDF5: a column or dataset for each axis and each given output",
+              required());
     }
 };
 
 using ConditionConfig =
     std::variant<InitialConditionConfig, DirichletConditionConfig, NeumannConditionConfig,
                  RobinConditionConfig, FormulaConditionConfig, PeriodicConditionConfig,
-                 PointsConditionConfig>;
+                 PinConditionConfig, PointsConditionConfig>;
 
 struct CustomProblemConfig {
     GeometryConfig geometry;

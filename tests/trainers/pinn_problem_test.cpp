@@ -254,9 +254,27 @@ TEST(PinnProblem, PointsFromAFile) {
             "conditions: [{kind: points, file: " +
             path + "}]}");
     });
-    EXPECT_NE(outside.text.find("row 2 has x = 1.5, outside the domain's 0 to 1"),
+    EXPECT_NE(outside.text.find("problem.conditions[0].file: " + path +
+                                ": row 2 has x = 1.5, outside the domain's 0 to 1"),
               std::string::npos)
         << outside.text;
+}
+
+// At one point, whatever the key.
+TEST(PinnProblem, PinsOutputsAtAPoint) {
+    const auto problem = problem_of(
+        "{kind: custom, geometry: {kind: rectangle}, time: [0, 2], outputs: [u, p], equations: "
+        "[u_x - p], conditions: [{kind: pin, at: [1, 0.5, 2], outputs: [p], values: [x + t]}]}");
+    const PinnCondition& pin = problem->conditions()[0];
+    EXPECT_EQ(pin.name, "pin");
+    EXPECT_EQ(pin.draw(key).points.to_vector<double>(), (std::vector<double>{1, 0.5, 2}));
+    const auto field = [](double p) {
+        return [p](const Tensor& at) {
+            return concatenate({slice(at, 1, 0, 1), slice(at, 1, 2, 3) + p}, 1);
+        };
+    };
+    EXPECT_LT(violation_of_conditions(*problem, field(1)), 1e-15);
+    EXPECT_NEAR(violation_of_conditions(*problem, field(0.5)), 0.5, 1e-15);
 }
 
 TEST(PinnProblem, TheSameKeyDrawsTheSamePoints) {
@@ -395,7 +413,13 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
              {"equations: [u_x], conditions: [{kind: periodic, name: relative_l2_u}]}",
               "problem.conditions[0].name: 'relative_l2_u' is what a column"},
              {"equations: [u_x], conditions: [{kind: points, file: /nowhere.csv}]}",
-              "/nowhere.csv"},
+              "problem.conditions[0].file: /nowhere.csv"},
+             {"equations: [u_x], conditions: [{kind: pin, at: [0.5, 1], values: [0]}]}",
+              "problem.conditions[0].at: 2 numbers for 1 axes (x)"},
+             {"equations: [u_x], conditions: [{kind: pin, at: [1.5], values: [0]}]}",
+              "problem.conditions[0].at: x = 1.5 is outside the domain's 0 to 1"},
+             {"equations: [u_x], conditions: [{kind: pin, at: [0], points: 3, values: [0]}]}",
+              "problem.conditions[0].points: a pin has one point"},
              {"equations: [u_x], exact: [x, x]}", "problem.exact: 2 formulas for 1 outputs"},
              {"equations: [u_x], exact: [u]}", "problem.exact[0]: expression, column 1: u"},
              {"equations: [u_x], exact: [x], reference: a.h5}", "not both"},
