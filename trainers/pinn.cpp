@@ -225,9 +225,9 @@ std::vector<std::string> PinnTask::remarks() const {
     for (const ConditionGroup& group : groups_of(left_out, key)) {
         const Tensors all = differences(group, model_->coefficients());
         for (std::size_t i = 0; i < all.size(); ++i)
-            lines.push_back(
-                fmt::format("condition {} is left out; the model is off by up to {:.2g}",
-                            group.conditions[i].condition->name, max(abs(all[i])).item()));
+            lines.push_back(fmt::format(
+                "condition {} is left out; the model is off by up to {:.2g}",
+                group.conditions[i].condition->name, max(abs(all[i])).item() + 0.0));  // no -0
     }
     return lines;
 }
