@@ -54,6 +54,9 @@ struct FlatKernels {
     // out_i = alpha a_i + beta b_i, computed in float64 and rounded once. The types may differ; out
     // may be a or b.
     void (*combine)(const Tensor& out, double alpha, const Tensor& a, double beta, const Tensor& b);
+    // M = scale M + xx x xᵀ + xy (x yᵀ + y xᵀ) + yy y yᵀ in place, M [n, n], all float64.
+    void (*rank_two)(const Tensor& matrix, double scale, const Tensor& x, const Tensor& y,
+                     double xx, double xy, double yy);
 };
 
 }  // namespace ralimp

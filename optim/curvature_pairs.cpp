@@ -1,26 +1,8 @@
 #include "optim/curvature_pairs.h"
 
-#include <cmath>
-#include <limits>
-
 #include "core/kernels.h"
 
 namespace ralimp {
-namespace {
-
-double machine_epsilon(DType dtype) {
-    return dtype == DType::float32 ? std::numeric_limits<float>::epsilon()
-                                   : std::numeric_limits<double>::epsilon();
-}
-
-}  // namespace
-
-Tensor steepest_descent(const Tensor& gradient) {
-    Tensor direction = Tensor::empty(gradient.shape(), DType::float64, gradient.device());
-    kernels(gradient.device()).flat.combine(direction, -1, gradient, 0, gradient);
-    return direction;
-}
-
 CurvaturePairs::CurvaturePairs(const ParameterLayout& layout, int64_t capacity)
     : capacity_(capacity),
       steps_(Tensor::zeros({capacity, layout.count()}, layout.dtype(), layout.device())),
@@ -45,17 +27,14 @@ Tensor CurvaturePairs::descent_direction(const Tensor& gradient) const {
     return direction;
 }
 
-void CurvaturePairs::add(const Tensor& step, const Tensor& change) {
-    const FlatKernels& flat = kernels(step.device()).flat;
-    const double product = flat.dot(step, change);
-    const double lengths = std::sqrt(flat.dot(step, step)) * std::sqrt(flat.dot(change, change));
-    if (!std::isfinite(lengths) || !(product > machine_epsilon(step.dtype()) * lengths)) return;
+void CurvaturePairs::add(const AcceptedStep& step) {
+    if (!has_positive_curvature(step.step, step.change)) return;
     if (count_ == capacity_)
         oldest_ = row_of(1);
     else
         ++count_;
-    step_of(count_ - 1).copy_from(step);
-    change_of(count_ - 1).copy_from(change);
+    step_of(count_ - 1).copy_from(step.step);
+    change_of(count_ - 1).copy_from(step.change);
     measure(count_ - 1);
 }
 
@@ -67,10 +46,18 @@ void CurvaturePairs::clear() {
     changes_.fill(0);
 }
 
-void CurvaturePairs::load(const Tensor& steps, const Tensor& changes, int64_t oldest,
-                          int64_t count) {
-    steps_.copy_from(steps);
-    changes_.copy_from(changes);
+OptimizerState CurvaturePairs::state() const {
+    return {
+        {{"pair_steps", steps_}, {"pair_changes", changes_}},
+        {{"oldest_pair", static_cast<double>(oldest_)}, {"pairs", static_cast<double>(count_)}}};
+}
+
+void CurvaturePairs::load(const OptimizerState& state) {
+    const auto capacity = static_cast<double>(capacity_);
+    const int64_t oldest = whole_scalar(state, "oldest_pair", capacity - 1);
+    const int64_t count = whole_scalar(state, "pairs", capacity);
+    steps_.copy_from(tensor_of(state, "pair_steps"));
+    changes_.copy_from(tensor_of(state, "pair_changes"));
     oldest_ = oldest;
     count_ = count;
     scale_ = 1;

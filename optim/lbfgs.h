@@ -1,9 +1,7 @@
-// L-BFGS with a strong Wolfe line search, for deterministic objectives. One step is one iteration.
+// L-BFGS: a quasi-Newton method that keeps the last pairs of step and gradient change.
 #pragma once
-#include "core/describe.h"
 #include "optim/curvature_pairs.h"
-#include "optim/line_search.h"
-#include "optim/optimizer.h"
+#include "optim/quasi_newton.h"
 
 namespace ralimp {
 
@@ -21,80 +19,19 @@ struct LbfgsConfig {
 
     static constexpr const char* kind = "lbfgs";
     static void describe(auto& config, auto& field) {
-        field("learning_rate", config.learning_rate,
-              "first step length tried along each direction; 1 is the quasi-Newton step",
-              more_than(0));
+        describe_quasi_newton_step(config, field);
         field("history_size", config.history_size, "pairs of step and gradient change kept",
               at_least(1));
-        field("max_iterations", config.max_iterations, "stop after this many iterations",
-              at_least(1));
-        field("max_evaluations", config.max_evaluations,
-              "stop after this many evaluations of loss and gradient; null: no limit", at_least(1));
-        field("tolerance_gradient", config.tolerance_gradient,
-              "stop when no component of the gradient is larger; 0: off", at_least(0));
-        field("tolerance_change", config.tolerance_change,
-              "stop when the loss falls by a smaller share or no parameter moves by more; 0: off",
-              at_least(0));
-        field("initial_step", config.initial_step,
-              "first step along the gradient: min(1, initial_step / sum of |gradient|)",
-              more_than(0));
-        field("c1", config.c1, "sufficient decrease condition, 0 < c1 < c2",
-              more_than(0).less_than(1));
-        field("c2", config.c2, "curvature condition, c1 < c2 < 1", more_than(0).less_than(1));
-        field("max_line_search", config.max_line_search, "evaluations in one line search",
-              at_least(1));
-        field.check("c2", config.c1 < config.c2, "must be more than c1");
+        QuasiNewtonOptions::describe(config, field);
     }
 };
 
-// Nocedal & Wright, "Numerical optimization" (2nd ed., 2006), Algorithm 7.5. Inner products and
-// directions are float64 whatever the parameters' type. A point with a rising or non-finite loss is
-// never accepted. When a line search fails, steepest descent is tried once and the history dropped;
-// when that fails too, the optimizer stops with the last good parameters.
-//
-// Weight decay and learning rate scales of the layout do not apply: they would change the gradient
-// but not the loss that the line search compares.
-class Lbfgs final : public Optimizer {
+// Nocedal & Wright, "Numerical optimization" (2nd ed., 2006), Algorithm 7.5.
+class Lbfgs final : public QuasiNewton {
 public:
-    Lbfgs(ParameterLayout layout, const LbfgsConfig& config);
+    Lbfgs(const ParameterLayout& layout, const LbfgsConfig& config);
 
-    std::string_view name() const override { return LbfgsConfig::kind; }
-    // `learning_rate` is the first step length tried; after (re)starts it multiplies the initial
-    // step.
-    StepResult step(const Tensor& parameters, double learning_rate,
-                    const Objective& evaluate) override;
-    // Keeps the pairs, as they still approximate the curvature.
-    void objective_changed() override;
-    OptimizerState state() const override;
-
-    int64_t iterations() const { return iterations_; }
-    int64_t evaluations() const { return evaluations_; }
-    const CurvaturePairs& pairs() const { return pairs_; }
-
-protected:
-    void load_checked(const OptimizerState& state) override;
-
-private:
-    Evaluation counted(const Objective& evaluate);
-    void remember(double loss, const Tensor& gradient);
-    void stop(StopReason reason, const std::string& figures);
-    void check_limits();
-    bool may_evaluate() const;
-    void iterate(const Tensor& parameters, const Tensor& origin, double learning_rate,
-                 const Objective& evaluate);
-    LineSearchResult search(const Tensor& parameters, const Tensor& origin, const Tensor& direction,
-                            double slope, double first_step, const Objective& evaluate);
-    void accept(const Tensor& parameters, const Tensor& origin, const LinePoint& point);
-
-    LbfgsConfig config_;
-    CurvaturePairs pairs_;
-    bool evaluated_ = false;  // loss_ and gradient_ belong to the present parameters
-    double loss_ = 0;
-    Tensor gradient_;  // [n]
-    int64_t iterations_ = 0;
-    int64_t evaluations_ = 0;
-    StopReason stop_ = StopReason::none;
-    std::string message_;
+    const CurvaturePairs& pairs() const { return static_cast<const CurvaturePairs&>(curvature()); }
 };
 
 }  // namespace ralimp

@@ -13,6 +13,8 @@ template <>
 struct Made<SgdConfig> : std::type_identity<Sgd> {};
 template <>
 struct Made<LbfgsConfig> : std::type_identity<Lbfgs> {};
+template <>
+struct Made<BfgsConfig> : std::type_identity<Bfgs> {};
 
 }  // namespace
 

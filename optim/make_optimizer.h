@@ -4,12 +4,13 @@
 #include <variant>
 
 #include "optim/adam.h"
+#include "optim/bfgs.h"
 #include "optim/lbfgs.h"
 #include "optim/sgd.h"
 
 namespace ralimp {
 
-using OptimizerConfig = std::variant<AdamConfig, AdamWConfig, SgdConfig, LbfgsConfig>;
+using OptimizerConfig = std::variant<AdamConfig, AdamWConfig, SgdConfig, LbfgsConfig, BfgsConfig>;
 
 // Throws Error(bad_config) for a setting out of its range.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout);

@@ -17,7 +17,8 @@ double learning_rate(const PhaseConfig& phase, int64_t phase_step) {
 }
 
 bool is_line_search(const OptimizerConfig& config) {
-    return std::holds_alternative<LbfgsConfig>(config);
+    return std::holds_alternative<LbfgsConfig>(config) ||
+           std::holds_alternative<BfgsConfig>(config);
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ Training::Training(Task& task, const RunSettings& settings, Log& log, std::strin
         if (is_line_search(phases[i].optimizer) &&
             !(learning_rate(phases[i], phases[i].steps - 1) > 0))
             fail_with(ExitCode::bad_config,
-                      "training.phases[{}].schedule: falls to 0; L-BFGS needs a step length to try",
+                      "training.phases[{}].schedule: falls to 0; a line search needs a step length "
+                      "to try",
                       i);
     start_phase();
 }

@@ -1,5 +1,6 @@
 #include "core/cpu/flat.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -108,6 +109,19 @@ void combine(const Tensor& out, double alpha, const Tensor& a, double beta, cons
     });
 }
 
+void rank_two(const Tensor& matrix, double scale, const Tensor& x, const Tensor& y, double xx,
+              double xy, double yy) {
+    const auto loop = flat_loops().add_two;
+    const int64_t n = x.elements();
+    const double *x_values = x.data<double>(), *y_values = y.data<double>();
+    parallel_for(
+        n, std::max<int64_t>(grain / std::max<int64_t>(n, 1), 1), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i)
+                loop(matrix.data<double>() + i * n, scale, xx * x_values[i] + xy * y_values[i],
+                     x_values, xy * x_values[i] + yy * y_values[i], y_values, n);
+        });
+}
+
 }  // namespace
 
 const FlatKernels flat_kernels = {.sgd = sgd,
@@ -115,6 +129,7 @@ const FlatKernels flat_kernels = {.sgd = sgd,
                                   .dot = dot,
                                   .sum_of_magnitudes = sum_of_magnitudes,
                                   .largest_magnitude = largest_magnitude,
-                                  .combine = combine};
+                                  .combine = combine,
+                                  .rank_two = rank_two};
 
 }  // namespace ralimp::cpu

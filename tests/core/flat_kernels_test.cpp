@@ -46,6 +46,30 @@ TEST(FlatKernels, SumsAgreeWithALongDoubleReference) {
             }
 }
 
+TEST(FlatKernels, RankTwoAgreesWithItsFormulaForAnyNumberOfThreads) {
+    const int threads = thread_count();
+    for (const int64_t n : {0, 1, 2, 17, 130, 301}) {
+        const Tensor x = values(n, DType::float64, 0.3), y = values(n, DType::float64, 1.1);
+        const Tensor before = values(n * n, DType::float64, 2);
+        Tensor results[2];
+        for (const int used : {1, 3}) {
+            set_thread_count(used);
+            results[used / 2] = before.clone();
+            flat().rank_two(results[used / 2], 0.7, x, y, 1.5, -0.25, 2);
+        }
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+                const auto a = [&](int64_t k) { return x.data<double>()[k]; };
+                const auto b = [&](int64_t k) { return y.data<double>()[k]; };
+                const double expected = 0.7 * before.data<double>()[i * n + j] + 1.5 * a(i) * a(j) -
+                                        0.25 * (a(i) * b(j) + b(i) * a(j)) + 2 * b(i) * b(j);
+                ASSERT_NEAR(results[0].data<double>()[i * n + j], expected, 1e-14) << n;
+            }
+        EXPECT_EQ(results[0].to_doubles(), results[1].to_doubles());
+    }
+    set_thread_count(threads);
+}
+
 TEST(FlatKernels, SumsHaveTheSameBitsForAnyNumberOfThreads) {
     const int threads = thread_count();
     const Tensor a = values(50001, DType::float32, 0.3), b = values(50001, DType::float64, 1.1);

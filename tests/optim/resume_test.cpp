@@ -18,7 +18,10 @@ const OptimizerConfig every_optimizer[] = {
     AdamConfig{.learning_rate = 1e-2, .weight_decay = 0.1},
     AdamWConfig{.learning_rate = 1e-2, .clipping = {.norm = 10.0}},
     LbfgsConfig{.history_size = 4},
-    LbfgsConfig{}};
+    LbfgsConfig{},
+    BfgsConfig{},
+    BfgsConfig{.update = InverseHessianUpdate::bfgs},
+    BfgsConfig{.update = InverseHessianUpdate::self_scaled_bfgs}};
 
 // As a checkpoint keeps it.
 OptimizerState saved(const Optimizer& optimizer) {

@@ -148,6 +148,11 @@ void combine(void* out_values, double alpha, const void* a_values, double beta,
             static_cast<Out>(alpha * static_cast<double>(a[i]) + beta * static_cast<double>(b[i]));
 }
 
+void add_two(double* out, double alpha, double beta, const double* a, double gamma, const double* b,
+             int64_t count) {
+    for (int64_t i = 0; i < count; ++i) out[i] = alpha * out[i] + (beta * a[i] + gamma * b[i]);
+}
+
 }  // namespace
 
 extern const FlatLoops flat_loops;
@@ -161,6 +166,7 @@ const FlatLoops flat_loops = {
                  {combine<float, double, float>, combine<float, double, double>}},
                 {{combine<double, float, float>, combine<double, float, double>},
                  {combine<double, double, float>, combine<double, double, double>}}},
+    .add_two = add_two,
 };
 
 }  // namespace ralimp::cpu::SIMD_LEVEL

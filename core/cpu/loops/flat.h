@@ -24,6 +24,9 @@ struct FlatLoops {
     // [out][a][b]
     void (*combine[2][2][2])(void* out, double alpha, const void* a, double beta, const void* b,
                              int64_t count);
+    // out_i = alpha out_i + beta a_i + gamma b_i
+    void (*add_two)(double* out, double alpha, double beta, const double* a, double gamma,
+                    const double* b, int64_t count);
 };
 
 }  // namespace ralimp::cpu
