@@ -26,6 +26,14 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, Paramet
         config);
 }
 
+bool is_line_search(const OptimizerConfig& config) {
+    return std::visit(
+        []<class Config>(const Config&) {
+            return std::is_base_of_v<QuasiNewton, typename Made<Config>::type>;
+        },
+        config);
+}
+
 double learning_rate_of(const OptimizerConfig& config) {
     return std::visit([](const auto& chosen) { return chosen.learning_rate; }, config);
 }

@@ -15,6 +15,9 @@ using OptimizerConfig = std::variant<AdamConfig, AdamWConfig, SgdConfig, LbfgsCo
 // Throws Error(bad_config) for a setting out of its range.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout);
 
+// Whether it compares losses along a line, and so needs the same data throughout.
+bool is_line_search(const OptimizerConfig& config);
+
 // The learning rate that the schedule multiplies.
 double learning_rate_of(const OptimizerConfig& config);
 

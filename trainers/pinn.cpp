@@ -7,6 +7,7 @@
 
 #include "autograd/operations.h"
 #include "core/file.h"
+#include "data/weighted_choice.h"
 #include "trainers/pinn_pictures.h"
 
 namespace ralimp {
@@ -109,11 +110,53 @@ void PinnTask::set_batch(int64_t sample_step) {
     const int64_t every = config_.points.resample_every;
     const int64_t draw = every > 0 ? sample_step / every : 0;
     if (draw == drawn_) return;
+    const Tensor points = draw > 0 && config_.points.adaptive.candidates > 0
+                              ? adaptive_points(draw)
+                              : problem_->residual_points(key_of(draw, RandomStream::points),
+                                                          config_.points.residual);
+    residual_points_ = to(points, dtype_);
+    groups_ = groups_of(enforced_, key_of(draw, RandomStream::points));
     drawn_ = draw;
-    const RandomKey key{static_cast<uint64_t>(config_.run.seed), RandomStream::points,
-                        static_cast<uint32_t>(draw)};
-    residual_points_ = to(problem_->residual_points(key), dtype_);
-    groups_ = groups_of(enforced_, key);
+}
+
+RandomKey PinnTask::key_of(int64_t draw, RandomStream stream) const {
+    return {static_cast<uint64_t>(config_.run.seed), stream, static_cast<uint32_t>(draw)};
+}
+
+Tensor PinnTask::adaptive_points(int64_t draw) const {
+    const AdaptivePointsConfig& adaptive = config_.points.adaptive;
+    const Tensor candidates =
+        problem_->residual_points(key_of(draw, RandomStream::points), adaptive.candidates);
+    const Tensor size = sqrt(sum(square(residuals(candidates)), {1}));
+    const Tensor sharpened = pow(size, adaptive.exponent);
+    const double typical = mean(sharpened).item();
+    // Where every residual is 0, or one is not finite, there is nothing to follow.
+    const Tensor weights = typical > 0 && std::isfinite(typical)
+                               ? sharpened * (1 / typical) + adaptive.offset
+                               : Tensor::ones(size.shape(), DType::float64);
+    const int64_t count = std::min(config_.points.residual, candidates.size(0));
+    return index_select(candidates, 0,
+                        choose_weighted(key_of(draw, RandomStream::batches), weights, count));
+}
+
+NamedTensors PinnTask::saved_state() const {
+    if (drawn_ <= 0 || config_.points.adaptive.candidates == 0) return {};
+    return {{"draw", Tensor::full({}, static_cast<double>(drawn_), DType::float64)},
+            {"residual_points", residual_points_}};
+}
+
+void PinnTask::restore_state(const NamedTensors& state) {
+    if (state.empty() || config_.points.adaptive.candidates == 0) return;
+    Tensor draw, points;
+    for (const auto& [name, tensor] : state) (name == "draw" ? draw : points) = tensor;
+    if (state.size() != 2 || !draw.defined() || draw.shape() != Shape{} ||
+        draw.dtype() != DType::float64 || !points.defined() || points.shape().dims() != 2 ||
+        points.size(0) < 1 || points.size(1) != residual_points_.size(1) ||
+        points.dtype() != dtype_)
+        fail_with(ExitCode::bad_input, "the checkpoint's residual points do not fit the problem");
+    residual_points_ = points;
+    drawn_ = static_cast<int64_t>(draw.item());
+    groups_ = groups_of(enforced_, key_of(drawn_, RandomStream::points));
 }
 
 std::vector<PinnTask::ConditionGroup> PinnTask::groups_of(

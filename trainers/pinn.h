@@ -70,12 +70,18 @@ public:
     Layer& model() override { return *model_; }
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
+    // The residual points of the last draw and its number, where they followed the residual.
+    NamedTensors saved_state() const override;
+    void restore_state(const NamedTensors& state) override;
     int64_t parts() const override;
     Loss loss(int64_t part) const override;
     // With a known solution relative_l2 and max_error over all outputs, then relative_l2 of each
     // when there are several; without one residual_rms, over all equations. Then the trained
     // coefficients.
     NamedValues evaluate() override;
+    // The residuals of the equations at points [rows, axes] float64, in pieces: [rows, equations]
+    // float64.
+    Tensor residuals(const Tensor& points) const;
     // points.csv: the name of a term of the loss and a point of it in each row, both points of a
     // pair that is compared.
     void write_data(const std::filesystem::path& folder) const override;
@@ -102,14 +108,15 @@ private:
                                           const RandomKey& key) const;
     // What the conditions of a group say should be 0, [rows, formulas] each.
     Tensors differences(const ConditionGroup& group, const Tensors& coefficients) const;
+    RandomKey key_of(int64_t draw, RandomStream stream) const;
+    // As AdaptivePointsConfig says: [residual, axes] float64.
+    Tensor adaptive_points(int64_t draw) const;
     double weight_of(const PinnCondition& condition) const;
     void add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
                              Loss& loss) const;
     bool solution_is_known() const { return problem_->exact || reference_.values.defined(); }
     // The model's outputs at points [rows, axes] float64, in pieces: [rows, outputs] float64.
     Tensor predict(const Tensor& points) const;
-    // The residuals of the equations at such points: [rows, equations] float64.
-    Tensor residuals(const Tensor& points) const;
     // The known solution at the evaluation points, computed once: [rows, outputs] float64.
     const Tensor& solution();
 

@@ -130,10 +130,10 @@ PinnProblem::PinnProblem(const CustomProblemConfig& config, const PointsConfig& 
     };
 }
 
-Tensor PinnProblem::residual_points(const RandomKey& key) const {
+Tensor PinnProblem::residual_points(const RandomKey& key, int64_t count) const {
     RandomKey own = key;
     own.step = key.step * 4;
-    return interior_points(points_.sampler, *geometry_, points_.residual, own, time_);
+    return interior_points(points_.sampler, *geometry_, count, own, time_);
 }
 
 FormulaNames PinnProblem::boundary_names() const {

@@ -14,12 +14,30 @@
 
 namespace ralimp {
 
+// RAD of Wu, Zhu, Tan, Kartha & Lu, Comput. Methods Appl. Mech. Engrg. 403 (2023): every draw but
+// the first chooses points with a probability proportional to |r|^exponent / mean + offset.
+struct AdaptivePointsConfig {
+    int64_t candidates = 0;
+    double exponent = 1;
+    double offset = 1;
+
+    static void describe(auto& config, auto& field) {
+        field("candidates", config.candidates,
+              "points drawn by the sampler, of which the residual points are chosen; 0: off",
+              between(0, 1 << 20));
+        field("exponent", config.exponent, "how sharply the choice follows the residual",
+              at_least(0));
+        field("offset", config.offset, "share of the choice that does not follow it", at_least(0));
+    }
+};
+
 struct PointsConfig {
     int64_t residual = 10000;
     int64_t initial = 50;
     int64_t boundary = 50;
     Sampler sampler = Sampler::latin_hypercube;
     int64_t resample_every = 0;
+    AdaptivePointsConfig adaptive;
 
     static void describe(auto& config, auto& field) {
         field("residual", config.residual, "points where the equation must hold", point_counts);
@@ -28,9 +46,16 @@ struct PointsConfig {
         field("sampler", config.sampler, "how points are drawn");
         field(
             "resample_every", config.resample_every,
-            "steps between two draws of all points; 0: one draw for all (an L-BFGS phase keeps the "
-            "points it starts with)",
+            "steps between two draws of all points; 0: one draw for all (a phase of L-BFGS or BFGS "
+            "keeps the points it starts with, see renew_data_every)",
             at_least(0));
+        field("adaptive", config.adaptive, "residual points where residuals are large");
+        field.check(
+            "adaptive",
+            config.adaptive.candidates == 0 || config.adaptive.candidates >= config.residual,
+            "candidates must be at least points.residual");
+        field.check("adaptive", config.adaptive.candidates == 0 || config.resample_every > 0,
+                    "needs resample_every: the first draw does not follow the residual");
     }
 };
 
@@ -76,7 +101,7 @@ public:
 
     const std::vector<PinnEquation>& equations() const { return equations_; }
     const std::vector<PinnCondition>& conditions() const { return conditions_; }
-    Tensor residual_points(const RandomKey& key) const;  // [rows, axes]
+    Tensor residual_points(const RandomKey& key, int64_t count) const;  // [rows, axes]
 
     PinnProblem(const PinnProblem&) = delete;  // its conditions draw through it
     PinnProblem& operator=(const PinnProblem&) = delete;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layers/layer.h"
+#include "trainers/checkpoint.h"
 #include "trainers/metrics.h"
 
 namespace ralimp {
@@ -36,8 +37,14 @@ public:
     // Inputs the model will see, [rows, inputs], for layers that start from data.
     virtual Tensor calibration_batch() const = 0;
 
-    // Chooses the data of a step: a pure function of the seed and this number.
+    // Chooses the data of a step: a function of the seed and this number, and of the present model
+    // for data that follow it. The same number again chooses the same.
     virtual void set_batch(int64_t sample_step) = 0;
+    // What later steps depend on besides the model, the config and the number: data that followed
+    // the model. Loading it gives the task that was saved; throws Error(bad_input) for what does
+    // not fit.
+    virtual NamedTensors saved_state() const { return {}; }
+    virtual void restore_state(const NamedTensors&) {}
     // The loss of the chosen batch at the model's present parameters is the sum over its parts,
     // term by term; the first part has every term, others may lack some. Parts are computed one by
     // one, several threads at a time, so that what one part keeps for its gradient fits a cache.

@@ -16,11 +16,6 @@ double learning_rate(const PhaseConfig& phase, int64_t phase_step) {
            schedule_factor(phase.schedule, phase_step, phase.steps);
 }
 
-bool is_line_search(const OptimizerConfig& config) {
-    return std::holds_alternative<LbfgsConfig>(config) ||
-           std::holds_alternative<BfgsConfig>(config);
-}
-
 }  // namespace
 
 ParameterLayout layout_of(const Parameters& parameters) {
@@ -51,6 +46,8 @@ void Training::start_phase() {
     phase_start_ = step_ - phase_step_;
     optimizer_ = make_optimizer(phase().optimizer, layout_of(parameters_));
     stop_reason_.clear();
+    renewals_ = 0;
+    renewed_at_ = phase_step_;
 }
 
 void Training::open_metrics() {
@@ -129,8 +126,23 @@ void Training::run_phase() {
     log_.end_progress();
 }
 
+// A line search compares losses, so that its data stay the same until they are renewed on purpose.
+void Training::choose_data() {
+    const PhaseConfig& phase = this->phase();
+    if (!is_line_search(phase.optimizer)) return task_.set_batch(step_);
+    if (phase.renew_data_every > 0 && phase_step_ - renewed_at_ >= phase.renew_data_every)
+        renew_data();
+    task_.set_batch(phase_start_ + renewals_ * phase.renew_data_every);
+}
+
+void Training::renew_data() {
+    ++renewals_;
+    renewed_at_ = phase_step_;
+    optimizer_->objective_changed();
+}
+
 void Training::make_step() {
-    task_.set_batch(is_line_search(phase().optimizer) ? phase_start_ : step_);
+    choose_data();
     const double rate = learning_rate(phase(), phase_step_);
     forget_clamps();
     const StepResult result =
@@ -150,6 +162,8 @@ void Training::make_step() {
         ++phase_step_;
     }
     if (result.stop != StopReason::none) {
+        // With other data it may go on, unless it has just tried.
+        if (phase().renew_data_every > 0 && phase_step_ > renewed_at_) return renew_data();
         stop_reason_ = std::string(name_of(result.stop));
         log_.line("{} stopped at step {}: {}", optimizer_->name(), step_, result.message);
     }

@@ -74,6 +74,8 @@ private:
     void open_metrics();
     void train();
     void run_phase();
+    void choose_data();
+    void renew_data();
     void make_step();
     void finish_step(Pace& pace);
     Evaluation evaluate_loss();
@@ -104,6 +106,8 @@ private:
     std::size_t phase_ = 0;
     int64_t phase_step_ = 0;
     int64_t phase_start_ = 0;               // step_ at the start of the phase
+    int64_t renewals_ = 0;                  // of the data, in a phase of line searches
+    int64_t renewed_at_ = 0;                // phase_step_ then
     std::unique_ptr<Optimizer> optimizer_;  // of the phase
     std::string stop_reason_;               // of the phase's optimizer, when it stopped by itself
 

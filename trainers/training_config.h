@@ -28,11 +28,19 @@ struct PhaseConfig {
     int64_t steps = 1000;
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
+    int64_t renew_data_every = 0;
 
     static void describe(auto& config, auto& field) {
-        field("steps", config.steps, "steps (L-BFGS: iterations, at most)", at_least(1));
+        field("steps", config.steps, "steps (L-BFGS, BFGS: iterations, at most)", at_least(1));
         field("optimizer", config.optimizer, "how the parameters move");
         field("schedule", config.schedule, "factor on the learning rate over the phase's steps");
+        field("renew_data_every", config.renew_data_every,
+              "L-BFGS and BFGS: steps after which they go on with the data of the present step, or "
+              "earlier where they would stop; 0: a phase keeps the data it starts with",
+              at_least(0));
+        field.check("renew_data_every",
+                    config.renew_data_every == 0 || is_line_search(config.optimizer),
+                    "other optimizers take the data of every step");
     }
 };
 

@@ -22,11 +22,16 @@ Checkpoint Training::checkpoint() const {
     const OptimizerState state = optimizer_->state();
     result.add("optimizer", state.tensors);
     add_values(result, "optimizer.", state.scalars);
+    result.add("task", task_.saved_state());
     result.values["optimizer"] = kind_of(phase().optimizer);
     result.values["task"] = task_.kind();
     result.values["step"] = step_;
     result.values["phase"] = static_cast<int64_t>(phase_);
     result.values["phase_step"] = phase_step_;
+    if (renewals_ > 0) {
+        result.values["renewals"] = renewals_;
+        result.values["renewed_at"] = renewed_at_;
+    }
     result.values["seconds"] = earlier_seconds_ + Pace::steady_seconds() - start_;
     result.values["best_metric"] = best_.value_or(NAN);
     result.values["best_step"] = best_step_;
@@ -102,6 +107,12 @@ void Training::restore(const Checkpoint& checkpoint) {
     phase_ = static_cast<std::size_t>(phase_number);
     phase_step_ = checkpoint.whole_number("phase_step");
     start_phase();
+    renewed_at_ = 0;
+    if (checkpoint.values.count("renewals")) {
+        renewals_ = checkpoint.whole_number("renewals");
+        renewed_at_ = checkpoint.whole_number("renewed_at");
+    }
+    task_.restore_state(checkpoint.group("task"));
     OptimizerState state;
     state.tensors = checkpoint.group("optimizer");
     for (const auto& [name, value] : optimizer_->state().scalars)

@@ -88,8 +88,8 @@ double violation_of_equations(const PinnProblem& problem,
                               const std::function<Tensor(const Tensor&)>& f) {
     double largest = 0;
     for (const PinnEquation& equation : problem.equations())
-        largest = std::max(
-            largest, violation({equation.formula}, {problem.residual_points(key), {}, {}, {}}, f));
+        largest = std::max(largest, violation({equation.formula},
+                                              {problem.residual_points(key, 20), {}, {}, {}}, f));
     return largest;
 }
 

@@ -46,6 +46,74 @@ TEST(Pinn, SolvesAProblemFromTextOnADisk) {
     EXPECT_LT(metric(trained, "relative_l2"), 2e-2);
 }
 
+const std::string adaptive_points =
+    "problem: {kind: burgers}\nprecision: float64\nnetwork: {hidden_layers: 2, width: 8}\n"
+    "points: {residual: 300, initial: 5, boundary: 5, resample_every: 10, "
+    "adaptive: {candidates: 3000, exponent: EXPONENT, offset: OFFSET}}\n";
+
+// The residual points of a draw; row by row x, t.
+std::vector<double> adaptive_draw(const std::string& exponent, const std::string& offset,
+                                  int64_t draw) {
+    std::string text = adaptive_points;
+    text.replace(text.find("EXPONENT"), 8, exponent);
+    text.replace(text.find("OFFSET"), 6, offset);
+    PinnTask task = task_of(text);
+    EXPECT_TRUE(task.saved_state().empty()) << "the first draw follows from the seed";
+    task.set_batch(10 * draw);
+    const NamedTensors state = task.saved_state();
+    EXPECT_EQ(state.size(), 2u);
+    EXPECT_EQ(state[0].second.item(), static_cast<double>(draw));
+    return state[1].second.to_doubles();
+}
+
+// The untrained network's residual is largest where the equation's own scales are; what is asked is
+// that points follow it: their mean |residual| grows with the exponent.
+TEST(Pinn, AdaptivePointsLieWhereTheResidualIsLarge) {
+    const auto mean_residual = [](const std::vector<double>& points) {
+        PinnTask task = task_of(
+            "problem: {kind: burgers}\nprecision: float64\n"
+            "network: {hidden_layers: 2, width: 8}\n");
+        const auto count = static_cast<int64_t>(points.size()) / 2;
+        task.restore_state({});
+        return mean(abs(task.residuals(Tensor::from(points, {count, 2})))).item();
+    };
+    const double even = mean_residual(adaptive_draw("0", "1", 1)),
+                 mixed = mean_residual(adaptive_draw("1", "1", 1)),
+                 sharp = mean_residual(adaptive_draw("1", "0", 1)),
+                 sharper = mean_residual(adaptive_draw("3", "0", 1));
+    EXPECT_GT(mixed, 1.03 * even);
+    EXPECT_GT(sharp, 1.03 * mixed);
+    EXPECT_GT(sharper, 1.1 * sharp);
+}
+
+TEST(Pinn, AdaptivePointsFollowFromSeedModelAndDraw) {
+    const std::vector<double> first = adaptive_draw("1", "1", 1);
+    EXPECT_EQ(first.size(), 600u);
+    EXPECT_EQ(first, adaptive_draw("1", "1", 1));
+    EXPECT_NE(first, adaptive_draw("1", "1", 2));
+}
+
+TEST(Pinn, AdaptivePointsThatCannotBeAreRefused) {
+    const auto message = [](const std::string& points) {
+        return error_of([&] { task_of("points: " + points + "\n"); }).text;
+    };
+    EXPECT_NE(message("{residual: 100, resample_every: 5, adaptive: {candidates: 99}}")
+                  .find("candidates must be at least points.residual"),
+              std::string::npos);
+    EXPECT_NE(message("{residual: 100, adaptive: {candidates: 200}}").find("needs resample_every"),
+              std::string::npos);
+    // From a checkpoint of another problem.
+    PinnTask task =
+        task_of("points: {residual: 9, resample_every: 1, adaptive: {candidates: 9}}\n");
+    for (const Tensor& points : {Tensor::zeros({4, 3}), Tensor::zeros({4}), Tensor::zeros({0, 2}),
+                                 Tensor::zeros({4, 2}, DType::float64)})
+        EXPECT_EQ(error_of([&] {
+                      task.restore_state({{"draw", Tensor::full({}, 1, DType::float64)},
+                                          {"residual_points", points}});
+                  }).code,
+                  ExitCode::bad_input);
+}
+
 // u_t = a u_xx with a unknown: 0.3 from exact values at some points, started at 1 with bounds and
 // without.
 TEST(Pinn, FindsAnUnknownCoefficient) {

@@ -25,6 +25,7 @@ const std::vector<Case> cases{
      13},
     {"sgd", "{steps: 13, optimizer: {kind: sgd, momentum: 0.9, nesterov: true}}", 13},
     {"lbfgs", "{steps: 13, optimizer: {kind: lbfgs, history_size: 4}}", 13},
+    {"bfgs", "{steps: 13, optimizer: {kind: bfgs}}", 13},
     {"adam, lbfgs",
      "{steps: 6, optimizer: {kind: adam, learning_rate: 1e-2}, schedule: {kind: exponential}}, "
      "{steps: 7, optimizer: {kind: lbfgs, history_size: 3}}",
@@ -134,6 +135,37 @@ TEST(TrainingResume, NewPointsComeAsInAStraightRun) {
         const TemporaryFolder cut;
         piece(cut, config, stopped_in_step(step));
         expect_same(whole, piece(cut, config), fmt::format("cut after {} steps", step));
+    }
+}
+
+// Every third step of a line search starts with other points, and points follow the residual.
+TEST(TrainingResume, RenewedPointsThatFollowTheResidualComeAsInAStraightRun) {
+    const NoPrograms no_programs;
+    for (const char* kind : {"lbfgs", "bfgs"}) {
+        const std::string config = fmt::format(
+            "kind: pinn\nnetwork: {{hidden_layers: 1, width: 5}}\n"
+            "points: {{residual: 30, initial: 6, boundary: 6, resample_every: 2, "
+            "adaptive: {{candidates: 90}}}}\nevaluation: {{grid: [4, 4]}}\n"
+            "training: {{phases: [{{steps: 5}}, {{steps: 9, renew_data_every: 3, "
+            "optimizer: {{kind: {}}}}}, {{steps: 4}}], log_every: 1}}\n",
+            kind);
+        const TemporaryFolder straight;
+        std::vector<int64_t> numbers;
+        const Trained whole = piece(straight, config, [&](WatchedTask& task) {
+            task.on_batch = [&](int64_t number) { numbers.push_back(number); };
+        });
+        EXPECT_EQ(whole.error, "");
+        const std::vector<int64_t> expected{0, 1, 2,  3,  4,  5,  5,  5,  8,
+                                            8, 8, 11, 11, 11, 14, 15, 16, 17};
+        ASSERT_GE(numbers.size(), expected.size());
+        EXPECT_TRUE(std::equal(expected.rbegin(), expected.rend(), numbers.rbegin()));
+        for (const auto& [first, second] : {std::pair{3, 1}, {2, 5}, {6, 1}, {9, 3}, {13, 2}}) {
+            const TemporaryFolder cut;
+            piece(cut, config, stopped_in_step(first));
+            piece(cut, config, stopped_in_step(second));
+            expect_same(whole, piece(cut, config),
+                        fmt::format("{} cut after {} and {} steps", kind, first, second));
+        }
     }
 }
 

@@ -30,6 +30,8 @@ public:
     Layer& model() override { return inner_->model(); }
     Tensor calibration_batch() const override { return inner_->calibration_batch(); }
     void set_batch(int64_t sample_step) override;
+    NamedTensors saved_state() const override { return inner_->saved_state(); }
+    void restore_state(const NamedTensors& state) override { inner_->restore_state(state); }
     int64_t parts() const override { return inner_->parts(); }
     Loss loss(int64_t part) const override;
     NamedValues evaluate() override;
