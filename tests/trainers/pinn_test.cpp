@@ -10,6 +10,7 @@
 #include <map>
 #include <numbers>
 
+#include "autograd/operations.h"
 #include "tests/error_of.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
