@@ -67,11 +67,14 @@ double apply(ExpressionFunction function, double x) {
 // Recursive descent, one function a level of the grammar.
 class Parser {
 public:
-    explicit Parser(std::string_view text) : text_(text) { result_.text = text; }
+    Parser(std::string_view text, std::size_t begin, std::size_t end)
+        : whole_(text), text_(text.substr(0, end)), position_(begin) {
+        result_.text = text.substr(begin, end - begin);
+    }
 
     Expression parse() {
-        if (text_.size() > longest_text)
-            fail("expression: {} characters; at most {} are read", text_.size(), longest_text);
+        if (whole_.size() > longest_text)
+            fail("expression: {} characters; at most {} are read", whole_.size(), longest_text);
         skip_spaces();
         if (at_end()) complain("an expression is expected");
         sum();
@@ -232,7 +235,7 @@ private:
 
     [[noreturn]] void complain(std::string_view message) const { complain(message, position_); }
     [[noreturn]] void complain(std::string_view message, std::size_t position) const {
-        fail_in_expression(text_, static_cast<int64_t>(position) + 1, message);
+        fail_in_expression(whole_, static_cast<int64_t>(position) + 1, message);
     }
 
     struct Depth {
@@ -245,8 +248,9 @@ private:
         Depth& operator=(const Depth&) = delete;
     };
 
-    std::string_view text_;
-    std::size_t position_ = 0;
+    std::string_view whole_;
+    std::string_view text_;  // up to where the expression ends
+    std::size_t position_;
     int depth_ = 0;
     Expression result_;
 };
@@ -261,7 +265,13 @@ void fail_in_expression(std::string_view text, int64_t column, std::string_view 
     fail("expression, column {}: {}\n    {}\n    {:>{}}", column, message, line, "^", column);
 }
 
-Expression parse_expression(std::string_view text) { return Parser(text).parse(); }
+Expression parse_expression(std::string_view text) {
+    return parse_expression_in(text, 0, text.size());
+}
+
+Expression parse_expression_in(std::string_view text, std::size_t begin, std::size_t end) {
+    return Parser(text, begin, end).parse();
+}
 
 double apply(const ExpressionStep& step, double first, double second) {
     switch (step.operation) {

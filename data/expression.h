@@ -59,6 +59,10 @@ struct Expression {
 // column, the text and a mark below the place: nothing else is accepted, nothing is executed.
 Expression parse_expression(std::string_view text);
 
+// The same for the part [begin, end) of a text, such as one side of a comparison. Complaints show
+// the whole text, and columns are its.
+Expression parse_expression_in(std::string_view text, std::size_t begin, std::size_t end);
+
 // "…: message, then the text and a mark under the column": how every complaint about an expression
 // looks.
 [[noreturn]] void fail_in_expression(std::string_view text, int64_t column,

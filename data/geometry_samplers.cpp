@@ -25,6 +25,8 @@ struct Region {
     Box box;
     Accepts accepts;
 };
+template <class Accepts>
+Region(const char*, Box, Accepts) -> Region<Accepts>;
 
 // The rows that the region accepts, in their order.
 template <class Accepts>

@@ -1,5 +1,7 @@
 #include "data/hdf5_reader.h"
 
+#include <filesystem>
+
 #include "core/error.h"
 #include "data/hdf5_handle.h"
 
@@ -42,6 +44,16 @@ Tensor read_hdf5_dataset(const std::string& path, const std::string& name) {
         shape.push_back(static_cast<int64_t>(sizes[i]));
         elements *= shape.back();
     }
+    // Damage can claim any size, and HDF5 fills what is not there with zeros, for seconds. Deflate
+    // shrinks by a factor of 1032 at best.
+    std::error_code unknown;
+    const auto file_bytes = static_cast<int64_t>(std::filesystem::file_size(path, unknown));
+    if (!unknown && elements / 1032 > file_bytes / static_cast<int64_t>(H5Tget_size(type)))
+        fail_with(
+            ExitCode::bad_input,
+            "{}: dataset {} claims {} elements, which a file of {} bytes cannot hold; the file "
+            "is damaged",
+            path, name, elements, file_bytes);
     Tensor values = Tensor::empty(shape, DType::float64);
     if (elements > 0 &&
         H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)

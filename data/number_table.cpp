@@ -52,6 +52,11 @@ NumberTable read_number_table(const std::string& path) {
             }
             continue;
         }
+        if (entries.size() == 1 && text.find(';') != std::string_view::npos)
+            fail_with(
+                ExitCode::bad_input,
+                "{}:{}: the separator is ';'; write the file with commas (and decimal points)",
+                path, number);
         if (entries.size() != table.columns.size())
             fail_with(ExitCode::bad_input, "{}:{}: {} entries for {} columns", path, number,
                       entries.size(), table.columns.size());

@@ -16,7 +16,10 @@ constexpr std::size_t reached_points = 41;
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
     double largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double difference = std::abs(a[i] - b[i]);
+        if (!(difference <= largest)) largest = difference;  // NaN stays
+    }
     return largest;
 }
 
@@ -250,6 +253,17 @@ FitReport make_fit_report(const FitOptions& options) {
     report.sampling_predicted = largest(report.deviation_predicted);
     report.total_predicted = report.fit_error + report.quadrature_bound + report.sampling_predicted;
     measure_sampling(report, function);
+    for (const auto& [name, error] : {std::pair{"rational fit", report.fit_error},
+                                      {"quadrature", report.quadrature_error},
+                                      {"quadrature", report.quadrature_bound},
+                                      {"sampling", report.sampling_predicted},
+                                      {"sampling", report.sampling_measured},
+                                      {"total", report.total_measured}})
+        check(
+            std::isfinite(error),
+            "fit report: the error of the {} is {}: its numbers leave the range of a double; take "
+            "a smaller half_width, frequency or squared_norm, or fewer nodes",
+            name, std::abs(error));
     report.trade = trade_rows(report);
     return report;
 }

@@ -24,9 +24,8 @@ BoundaryPart::BoundaryPart(const std::string& text, const std::vector<std::strin
                       ? or_equal ? Comparison::greater_or_equal : Comparison::greater
                       : Comparison::equal;
     try {
-        sides_.push_back(parse_expression(text.substr(0, begin)));
-        // Blanks in place of the left side: columns are those of the whole text.
-        sides_.push_back(parse_expression(std::string(end, ' ') + text.substr(end)));
+        sides_.push_back(parse_expression_in(text, 0, begin));
+        sides_.push_back(parse_expression_in(text, end, text.size()));
         for (const Expression& side : sides_) {
             names_.emplace_back();
             for (std::size_t i = 0; i < side.names.size(); ++i) {

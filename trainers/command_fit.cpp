@@ -40,13 +40,22 @@ void draw(const FitReport& report, const std::string& path) {
     plot_curves(path, {functions, errors});
 }
 
+// Whatever is wrong with a fit is wrong with its options.
+FitReport report_of(const FitOptions& options) {
+    try {
+        return make_fit_report(options);
+    } catch (const Error& error) {
+        fail_with(ExitCode::bad_config, "{}", error.what());
+    }
+}
+
 }  // namespace
 
 ExitCode fit(const FitCommandOptions& options) {
     std::vector<std::string> changes = options.changes;
     changes.insert(changes.begin(), "activation=" + options.activation);
     const auto config = read_config_text<FitOptions>("{}", "fit", changes);
-    const FitReport report = make_fit_report(config);
+    const FitReport report = report_of(config);
     fmt::print("{}", report.to_text());
     if (!options.picture.empty()) {
         draw(report, options.picture.string());

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "core/allocator.h"
@@ -47,6 +49,10 @@ void check_run(Task& task, const RunSettings& settings) {
     fmt::print("at the start:\n");
     for (const auto& [name, value] : values.loss)
         fmt::print("  {:<56} {}\n", name, format_number(value));
+    for (const auto& [name, value] : values.loss)
+        if (!std::isfinite(value))
+            fail_with(ExitCode::non_finite, "at the start {} is {}: no step could be made", name,
+                      format_number(value));
     const int64_t step_bytes = memory_statistics({}).peak_bytes;
     int64_t state_bytes = 0;  // of the phase that needs most
     for (const PhaseConfig& phase : settings.training.phases) {
@@ -180,6 +186,7 @@ ExitCode train(const TrainOptions& options) {
     throw_if_stop_requested();
 
     if (!folder) folder.emplace(new_folder(options));
+    folder->remove_leftovers();
     folder->write_config(text);
     log.open_file(folder->log().string());
     log.line("ralimp {}, {}", RALIMP_VERSION, backend_description({}));
@@ -207,6 +214,9 @@ ExitCode train(const TrainOptions& options) {
     if (result.code == ExitCode::interrupted)
         log.line("to go on: ralimp train {} --output {}", folder->config().string(),
                  folder->path().string());
+    if (result.code == ExitCode::success && log.output_error() != 0)
+        fail_with(ExitCode::io, "standard output: cannot be written: {}; everything is in {}",
+                  std::strerror(log.output_error()), folder->path().string());
     return result.code;
 }
 

@@ -28,16 +28,27 @@ std::string hint_from_elsewhere(const std::vector<ConfigKey>& keys, const std::s
 
 }  // namespace
 
-void ConfigState::error(const ConfigPlace& place, std::string message) {
+void ConfigState::error(const ConfigPlace& place, std::function<std::string()> message) {
     errors_.emplace_back(place, std::move(message));
 }
 
+void ConfigState::error(const ConfigPlace& place, std::string message) {
+    error(place, [message = std::move(message)] { return message; });
+}
+
 void ConfigState::forget_below(const std::string& path) {
-    std::erase_if(given_, [&](const auto& entry) {
-        const std::string& given = entry.first;
-        return given.size() > path.size() && given.starts_with(path) &&
-               (path.empty() || given[path.size()] == '.' || given[path.size()] == '[');
-    });
+    if (path.empty()) {
+        given_.erase(given_.upper_bound(""), given_.end());
+        return;
+    }
+    // Everything below stands together in the order of the map.
+    for (const char* separator : {".", "["}) {
+        const std::string prefix = path + separator;
+        const auto first = given_.lower_bound(prefix);
+        auto last = first;
+        while (last != given_.end() && last->first.starts_with(prefix)) ++last;
+        given_.erase(first, last);
+    }
 }
 
 ConfigPlace ConfigState::place_of(std::string path) const {
@@ -50,15 +61,17 @@ ConfigPlace ConfigState::place_of(std::string path) const {
 }
 
 void ConfigState::unknown_key(const ConfigNode::Entry& entry, const std::string& map_path,
-                              const std::vector<std::string>& known) {
-    std::string hint;
-    if (const std::string near = closest_word(entry.key, known); !near.empty())
-        hint = fmt::format("; did you mean {}?", near);
-    if (hint.empty()) hint = hint_from_elsewhere(listing_(), entry.key, map_path);
-    if (hint.empty() && known.empty()) hint = "; there are no keys here";
-    if (hint.empty()) hint = fmt::format("; the keys here are {}", shown(join(known, ", "), 200));
-    error(entry.place,
-          fmt::format("unknown key {}{}", shown(config_path(map_path, entry.key)), hint));
+                              std::shared_ptr<const std::vector<std::string>> known) {
+    error(entry.place, [this, key = entry.key, map_path, known = std::move(known)] {
+        std::string hint;
+        if (const std::string near = closest_word(key, *known); !near.empty())
+            hint = fmt::format("; did you mean {}?", near);
+        if (hint.empty()) hint = hint_from_elsewhere(listing_(), key, map_path);
+        if (hint.empty() && known->empty()) hint = "; there are no keys here";
+        if (hint.empty())
+            hint = fmt::format("; the keys here are {}", shown(join(*known, ", "), 200));
+        return fmt::format("unknown key {}{}", shown(config_path(map_path, key)), hint);
+    });
 }
 
 void ConfigState::throw_errors() {
@@ -69,7 +82,7 @@ void ConfigState::throw_errors() {
     std::vector<std::string> lines;
     for (const auto& [place, message] : errors_) {
         if (lines.size() == most_lines) break;
-        lines.push_back(fmt::format("{}: {}", to_string(place), message));
+        lines.push_back(fmt::format("{}: {}", to_string(place), message()));
     }
     if (errors_.size() > most_lines)
         lines.back() += fmt::format(" (and {} more)", errors_.size() - most_lines);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ public:
     explicit ConfigState(std::function<std::vector<ConfigKey>()> listing)
         : listing_(std::move(listing)) {}
 
+    // The message is made when it is shown: hints cost time, and a file may hold 60 000 mistakes.
+    void error(const ConfigPlace& place, std::function<std::string()> message);
     void error(const ConfigPlace& place, std::string message);
     void mark_given(const std::string& path, const ConfigPlace& place) { given_[path] = place; }
     // After a change of kind: what was given for the former alternative counts no more.
@@ -35,14 +38,14 @@ public:
     // Where the key, or the nearest map around it, stands.
     ConfigPlace place_of(std::string path) const;
     void unknown_key(const ConfigNode::Entry& entry, const std::string& map_path,
-                     const std::vector<std::string>& known);
+                     std::shared_ptr<const std::vector<std::string>> known);
     // Throws one Error(bad_config) with at most three lines when there were errors.
     void throw_errors();
 
 private:
     std::function<std::vector<ConfigKey>()> listing_;
     std::map<std::string, ConfigPlace> given_;
-    std::vector<std::pair<ConfigPlace, std::string>> errors_;
+    std::vector<std::pair<ConfigPlace, std::function<std::string()>>> errors_;
 };
 
 inline std::string config_path(const std::string& map_path, std::string_view key) {
@@ -75,9 +78,10 @@ public:
     void check(auto&&...) {}  // on the complete config only; see Checker
     void know(const char* key) { known_.emplace_back(key); }
     void report_unknown_keys() const {
+        const auto known = std::make_shared<const std::vector<std::string>>(known_);
         for (const ConfigNode::Entry& entry : map_.entries)
-            if (std::find(known_.begin(), known_.end(), entry.key) == known_.end())
-                state_.unknown_key(entry, path_, known_);
+            if (std::find(known->begin(), known->end(), entry.key) == known->end())
+                state_.unknown_key(entry, path_, known);
     }
 
 private:

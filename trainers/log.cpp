@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -40,6 +41,7 @@ std::string bar_of(const Progress& progress, int columns) {
 }  // namespace
 
 std::string format_number(double value) {
+    if (std::isnan(value)) return "nan";  // its sign says nothing
     if (!std::isfinite(value)) return fmt::format("{}", value);
     return fmt::format("{:.4g}", value);
 }
@@ -90,31 +92,36 @@ void Log::write_to_file(std::string_view text) {
         early_ += text;
 }
 
+void Log::write_to_output(std::string_view text) {
+    if (output_.descriptor < 0 || write_text(output_.descriptor, text)) return;
+    const bool nobody_reads = errno == EPIPE || errno == EIO || errno == EBADF;
+    if (!nobody_reads && output_error_ == 0) output_error_ = errno;
+}
+
 void Log::write_line(const std::string& text) {
     end_progress();
-    // Without a reader the run goes on: its folder has everything.
-    if (output_.descriptor >= 0) write_text(output_.descriptor, text + "\n");
+    write_to_output(text + "\n");
     write_to_file(text + "\n");
 }
 
 void Log::progress(const Progress& progress, bool say) {
     if (say) {
         const std::string text = format_progress(progress) + "\n";
-        if (!output_.is_terminal && output_.descriptor >= 0) write_text(output_.descriptor, text);
+        if (!output_.is_terminal) write_to_output(text);
         write_to_file(text);
     }
     const double now = clock_();
     if (!output_.is_terminal || output_.descriptor < 0 || now - bar_time_ < bar_interval) return;
     bar_time_ = now;
     bar_shown_ = true;
-    write_text(output_.descriptor, std::string(clear_bar) + bar_of(progress, output_.columns));
+    write_to_output(std::string(clear_bar) + bar_of(progress, output_.columns));
 }
 
 void Log::end_progress() {
     if (!bar_shown_) return;
     bar_shown_ = false;
     bar_time_ = -std::numeric_limits<double>::infinity();
-    write_text(output_.descriptor, clear_bar);
+    write_to_output(clear_bar);
 }
 
 }  // namespace ralimp

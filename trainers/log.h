@@ -63,17 +63,22 @@ public:
     // To be called at every step; draws the bar at most ten times a second. With `say`, a plain
     // line goes to the file, and to an output that is no terminal.
     void progress(const Progress& progress, bool say);
+    // Why lines could not be written to the output, errno; 0: they could. A reader that went away
+    // is no reason. The run goes on all the same: its folder has everything.
+    int output_error() const { return output_error_; }
     // Removes the bar; the next line would do it too.
     void end_progress();
 
 private:
     void write_line(const std::string& text);
     void write_to_file(std::string_view text);
+    void write_to_output(std::string_view text);
 
     Output output_;
     Pace::Clock clock_;
     std::string early_;  // said before there was a file
     std::optional<AppendedFile> file_;
+    int output_error_ = 0;
     bool bar_shown_ = false;
     double bar_time_;
 };

@@ -209,7 +209,9 @@ struct CustomProblemConfig {
         field("coefficients", config.coefficients, "numbers that formulas name");
         field("equations", config.equations,
               "formulas that are 0 for a solution: u_t + u*u_x - nu*u_xx", required().items(1));
-        field("conditions", config.conditions, "at the start, on the boundary, at given points");
+        // Each is a column of metrics.csv.
+        field("conditions", config.conditions, "at the start, on the boundary, at given points",
+              items(0, 1000));
         field("exact", config.exact, "the solution, a formula for each output; empty: not known");
         field("reference", config.reference,
               "HDF5 file of the solution on a grid: datasets named as the axes and outputs");

@@ -32,7 +32,9 @@ Result read_result(const std::string& path) {
     for (const auto& [key, value] : object.items()) {
         if (value.is_boolean())
             result.emplace_back(key, value.get<bool>());
-        else if (value.is_number_integer())
+        else if (value.is_number_integer() &&
+                 !(value.is_number_unsigned() &&
+                   value.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()}))
             result.emplace_back(key, value.get<int64_t>());
         else if (value.is_number())
             result.emplace_back(key, value.get<double>());

@@ -118,7 +118,7 @@ bool RunFolder::finished() const {
     if (!fs::exists(result(), error)) return false;
     const Result values = read_result(result().string());
     const ResultValue* stopped_by = find_value(values, "stopped_by");
-    if (!stopped_by) return false;
+    if (!stopped_by || !std::holds_alternative<std::string>(*stopped_by)) return false;
     for (const char* unfinished : {"interrupted", "non-finite loss", "error"})
         if (*stopped_by == ResultValue(std::string(unfinished))) return false;
     return true;
@@ -135,6 +135,19 @@ void RunFolder::lock() {
         fail_with(ExitCode::io, "{}: another process is writing this run", path_.string());
     }
     lock_ = descriptor;
+}
+
+void RunFolder::remove_leftovers() const {
+    for (const fs::path& folder : {path_, checkpoints(), pictures()}) {
+        std::error_code error;
+        for (fs::directory_iterator it(folder, error), end; !error && it != end;
+             it.increment(error)) {
+            std::error_code ignored;
+            if (it->path().filename().string().find(".partial-") != std::string::npos &&
+                it->is_regular_file(ignored))
+                fs::remove(it->path(), ignored);
+        }
+    }
 }
 
 void RunFolder::make_subfolders() const {

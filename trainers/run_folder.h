@@ -38,6 +38,8 @@ public:
     // Holds the folder for writing until this object goes: Error(io) when another process has it.
     // Creating does this; a run that is opened to go on must ask for it.
     void lock();
+    // Removes the temporary files of a process that was killed. For a folder that is locked.
+    void remove_leftovers() const;
     // The resolved config, atomically.
     void write_config(const std::string& text) const;
 

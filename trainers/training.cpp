@@ -226,10 +226,11 @@ std::string Training::non_finite_message(const StepResult& result) const {
     const auto term = std::find_if(loss.begin() + 1, loss.end(),
                                    [](const auto& t) { return !std::isfinite(t.second); });
     const std::string what =
-        term != loss.end() ? fmt::format("the loss term {} is {}", term->first, term->second)
+        term != loss.end()
+            ? fmt::format("the loss term {} is {}", term->first, format_number(term->second))
         : !std::isfinite(loss[0].second)
-            ? fmt::format("the loss is {}", loss[0].second)
-            : fmt::format("the gradient has the norm {}", result.gradient_norm);
+            ? fmt::format("the loss is {}", format_number(loss[0].second))
+            : fmt::format("the gradient has the norm {}", format_number(result.gradient_norm));
     const std::vector<int64_t> saved = checkpoints_->steps();
     return fmt::format("step {}: {}; the parameters were not changed, {}", step_ + 1, what,
                        !saved.empty() ? "the last good checkpoint is " +

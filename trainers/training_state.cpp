@@ -102,10 +102,17 @@ void Training::restore(const Checkpoint& checkpoint) {
         fail_with(ExitCode::bad_input,
                   "the checkpoint was made with the optimizer {}; phase {} of the config has {}",
                   checkpoint.text("optimizer"), phase_number + 1, kind);
+    const int64_t made = checkpoint.whole_number("phase_step");
+    if (const int64_t asked = phases[static_cast<std::size_t>(phase_number)].steps; made > asked)
+        fail_with(
+            ExitCode::bad_config,
+            "the checkpoint has made {0} steps of phase {1}; training.phases[{2}].steps = {3} "
+            "is fewer: give at least {0}, or start from an earlier checkpoint",
+            made, phase_number + 1, phase_number, asked);
     load_into(named_tensors(task_.model()), checkpoint, "model");
     step_ = checkpoint.whole_number("step");
     phase_ = static_cast<std::size_t>(phase_number);
-    phase_step_ = checkpoint.whole_number("phase_step");
+    phase_step_ = made;
     start_phase();
     renewed_at_ = 0;
     if (checkpoint.values.count("renewals")) {

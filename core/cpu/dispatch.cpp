@@ -16,7 +16,7 @@ bool supported(SimdLevel level) {
     switch (level) {
         case SimdLevel::baseline:
             return true;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(BASELINE_ONLY)
         case SimdLevel::avx2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         case SimdLevel::avx512:
@@ -30,7 +30,7 @@ bool supported(SimdLevel level) {
 }
 
 const Loops& loops_at(SimdLevel level) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(BASELINE_ONLY)
     if (level == SimdLevel::avx512) return avx512::loops();
     if (level == SimdLevel::avx2) return avx2::loops();
 #endif

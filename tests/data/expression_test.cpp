@@ -108,6 +108,24 @@ TEST(Expression, ComplaintsNameThePlace) {
     }
 }
 
+TEST(Expression, APartOfATextIsComplainedAboutInTheWhole) {
+    const std::string text = "2*x < sin(y";
+    EXPECT_EQ(parse_expression_in(text, 0, 3).names, std::vector<std::string>{"x"});
+    EXPECT_EQ(parse_expression_in(text, 0, 3).text, "2*x");
+    EXPECT_EQ(parse_expression_in("y < x+z", 3, 7).columns, (std::vector<int32_t>{5, 7}));
+    try {
+        parse_expression_in(text, 5, text.size());
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "expression, column 12: ) is missing at the end\n"
+                     "    2*x < sin(y\n"
+                     "               ^");
+    }
+    EXPECT_THROW(parse_expression_in("1 < 2", 0, 0), Error);
+    EXPECT_THROW(parse_expression_in("1 <", 3, 3), Error);
+}
+
 TEST(Expression, DepthAndLengthAreBounded) {
     for (const char* open : {"(", "-", "sin(", "2^"}) {
         std::string deep;

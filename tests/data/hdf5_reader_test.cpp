@@ -64,6 +64,8 @@ TEST_F(Hdf5Reader, ReadsNumbersOfAnyTypeAndShape) {
 TEST_F(Hdf5Reader, SaysWhatIsWrong) {
     write("large", H5T_NATIVE_DOUBLE, {1 << 20, 1 << 20}, nullptr);
     write("many", H5T_NATIVE_DOUBLE, {1, 1, 1, 1, 1, 1, 1, 1, 1}, nullptr);
+    write("hollow", H5T_NATIVE_DOUBLE, {1 << 14, 1 << 14},
+          nullptr);  // 2 GB that were never written
     const hid_t text = H5Tcopy(H5T_C_S1);
     H5Tset_size(text, 3);
     write("text", text, {1}, "abc");
@@ -73,6 +75,10 @@ TEST_F(Hdf5Reader, SaysWhatIsWrong) {
     EXPECT_EQ(refusal("/"), path() + ": has no dataset /");
     EXPECT_EQ(refusal("text"), path() + ": dataset text does not hold plain numbers");
     EXPECT_EQ(refusal("large"), path() + ": dataset large has more than 2147483648 elements");
+    EXPECT_EQ(refusal("hollow"),
+              fmt::format("{}: dataset hollow claims 268435456 elements, which a file of {} bytes "
+                          "cannot hold; the file is damaged",
+                          path(), std::filesystem::file_size(path())));
     EXPECT_EQ(refusal("many"), path() + ": dataset many has no values or 9 axes, more than 8");
 
     EXPECT_EQ(error_of([&] { read_hdf5_dataset(folder_ / "none", "x"); }).text,

@@ -258,6 +258,13 @@ TEST_F(ImageFile, ClaimedSizesAreCheckedBeforeMemoryIsAskedFor) {
     auto jpeg = make_jpeg(JpegKind::grey, 8, 8, std::vector<int>(64, 50));
     std::size_t frame = 0;
     while (!(jpeg[frame] == 0xFF && jpeg[frame + 1] == 0xC0)) ++frame;
+    for (std::size_t i = 5; i < 9; ++i) jpeg[frame + i] = 0x20;
+    const int64_t peak = peak_memory();
+    expect_refused(
+        jpeg, fmt::format("cannot be read as JPEG: {} bytes cannot hold the 8224 x 8224 pixels "
+                          "it claims",
+                          jpeg.size()));
+    EXPECT_LT(peak_memory() - peak, 16 << 20);
     for (std::size_t i = 5; i < 9; ++i) jpeg[frame + i] = 0xFA;
     expect_refused(jpeg,
                    "has 64250 x 64250 pixels, more than the 134 million that are accepted; shrink "

@@ -52,6 +52,10 @@ TEST_F(NumberTableFile, BadFiles) {
     EXPECT_NE(complaint("x,,u\n1,2,3\n").find(":1: column '' has no name"), std::string::npos);
     EXPECT_NE(complaint("x,u\n1,2\n1\n").find(":3: 1 entries for 2 columns"), std::string::npos);
     EXPECT_NE(complaint("x,u\n1,2,3\n").find(":2: 3 entries for 2 columns"), std::string::npos);
+    for (const char* text : {"x;u\n1;2\n", "x;u\n1,5;2\n"})
+        EXPECT_NE(complaint(text).find(":1: the separator is ';'; write the file with commas"),
+                  std::string::npos)
+            << complaint(text);
     for (const char* bad : {"a", "1x", "", "nan", "inf", "1e999", "0x10", "1 2", "--1", "+-1"})
         EXPECT_NE(complaint(std::string("x,u\n1,") + bad + "\n").find("is no finite number"),
                   std::string::npos)

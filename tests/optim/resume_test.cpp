@@ -11,7 +11,7 @@
 namespace ralimp {
 namespace {
 
-const OptimizerConfig every_optimizer[] = {
+const std::vector<OptimizerConfig> every_optimizer = {
     SgdConfig{.learning_rate = 1e-4},
     SgdConfig{.learning_rate = 1e-4, .momentum = 0.9, .dampening = 0.2, .weight_decay = 0.01},
     SgdConfig{.learning_rate = 1e-4, .momentum = 0.9, .nesterov = true},

@@ -129,7 +129,29 @@ else
     echo "note: no file system can be mounted here; the full disk is left out"
 fi
 
-# Output that cannot be written.
+# Fewer steps than were made; more go on.
+expect_error 2 'step-00000008.h5: the checkpoint has made 3 steps of phase 2; .* = 2 is fewer' \
+    "$ralimp" train before/config.yaml training.phases.1.steps=2 --output before
+
+# A loss that is no number from the start.
+nan=("${pinn[@]:0:1}" network.width=4 network.hidden_layers=1
+    'problem={kind: custom, geometry: {kind: interval}, equations: ["u*log(x - 5)"]}')
+expect_error 5 'at the start (loss|residual) is nan' "$ralimp" train "${nan[@]}" --check
+expect_text out.txt '^  residual +nan$'
+expect_error 5 'step 1: the loss term residual is nan' "$ralimp" train "${nan[@]}" --output nan
+
+# A fit that cannot be made.
+expect_error 2 "unknown name 'foo'; known are" "$ralimp" fit foo
+expect_error 2 'half_width' "$ralimp" fit tanh half_width=-1
+expect_error 2 'is nan: its numbers leave the range' "$ralimp" fit tanh half_width=1e300 repeats=2
+expect_error 2 'is (nan|inf): its numbers leave the range' "$ralimp" fit tanh half_width=1e-300 \
+    repeats=2
+
+# Output that cannot be written. A run is finished all the same.
+expect_error 4 'standard output: cannot be written: No space left on device; everything is in told' \
+    bash -c "'$ralimp' train before/config.yaml --output told >/dev/full"
+expect_text told/result.json '"stopped_by": "completed"'
+expect_same_state before told
 expect_error 4 'standard output: cannot be written' bash -c "'$ralimp' inspect before >/dev/full"
 PATH=$full_path
 finish

@@ -66,6 +66,13 @@ run --tests
 [[ $status == 0 ]] || fail "installing failed"
 says "Installing 1 missing packages: clang-format"
 
+echo clang >"$work/missing"
+run --tests
+[[ $status == 0 && -z $output ]] || fail "the tests do not need clang"
+run --tests --fuzz
+[[ $status == 0 ]] || fail "installing failed"
+says "Installing 1 missing packages: clang"
+
 echo "cmake libsleef-dev" >"$work/missing"
 run
 [[ $status == 0 ]] || fail "installing failed"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "core/file.h"
 #include "tests/trainers/faults.h"
@@ -115,6 +116,43 @@ TEST(CheckpointFolder, SkipsDamagedOnesWithAWarning) {
         EXPECT_NE(std::string(error.what()).find("none of its 3 checkpoints can be used"),
                   std::string::npos);
     }
+}
+
+// Bytes flipped, zeroed blocks as a crashed file system leaves them, other lengths: all over the
+// file.
+TEST(CheckpointFolder, AnyDamageLeadsToTheOneBefore) {
+    const TemporaryFolder folder;
+    CheckpointFolder checkpoints(folder.path(), 2);
+    checkpoints.save(1, at_step(1));
+    checkpoints.save(2, at_step(2));
+    const std::string path = checkpoints.path_of(2).string();
+    const std::vector<uint8_t> good = read_file(path);
+    const auto falls_back = [&](const std::vector<uint8_t>& bytes, const std::string& what) {
+        std::ofstream(path, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+        Warnings warnings;
+        const auto found = checkpoints.newest_valid(warnings.add());
+        EXPECT_EQ(step_in(found->checkpoint), 1) << what;
+        EXPECT_EQ(warnings.lines.size(), 1u) << what;
+    };
+    int64_t damages = 0;
+    for (std::size_t at = 0; at < good.size(); at += at % 64 == 0 ? 1 : 21, ++damages) {
+        std::vector<uint8_t> bytes = good;
+        bytes[at] ^= static_cast<uint8_t>(1 + at % 255);
+        falls_back(bytes, fmt::format("byte {} flipped", at));
+        if (at == 0) continue;
+        bytes = good;
+        bytes.resize(at);
+        falls_back(bytes, fmt::format("cut at {}", at));
+        bytes.resize(good.size());
+        if (bytes != good) falls_back(bytes, fmt::format("zeros from {} on", at));
+    }
+    EXPECT_GT(damages, 100);
+    std::vector<uint8_t> longer = good;
+    longer.push_back(0);
+    falls_back(longer, "a byte too many");
+    falls_back({}, "empty");
 }
 
 TEST(CheckpointFolder, GoingOnFromAnEarlierStepLeavesNoLaterOne) {

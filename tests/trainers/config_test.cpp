@@ -1,6 +1,7 @@
 // Reading one YAML text: every kind of value, and one line for every kind of mistake.
 #include "trainers/config.h"
 
+#include <chrono>
 #include <cmath>
 
 #include "tests/trainers/config_example.h"
@@ -242,6 +243,18 @@ TEST(Config, SaysWhereAMisplacedKeyBelongs) {
     EXPECT_EQ(
         error_of_text("network.activation: tanh"),
         "run.yaml:1:1: unknown key network.activation; write it nested, one map for each dot");
+}
+
+// A hint costs the listing of every key; only three are shown.
+TEST(Config, ManyUnknownKeysCostNoMoreThanReadingThem) {
+    std::string text;
+    for (int i = 0; i < 60'000; ++i) text += fmt::format("sede{}: 1\n", i);
+    const auto start = std::chrono::steady_clock::now();
+    const std::string message = error_of_text(text);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    EXPECT_NE(message.find("(and 59997 more)"), std::string::npos) << message;
+    EXPECT_NE(message.find("unknown key sede0; did you mean seed?"), std::string::npos) << message;
+    EXPECT_LT(seconds.count(), 10);  // it was a minute; most of it is the YAML parser now
 }
 
 TEST(Config, RefusesRepeatedKeys) {

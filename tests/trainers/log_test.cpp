@@ -1,6 +1,7 @@
 // The log and its progress: what goes to a terminal, to a pipe and to the file.
 #include "trainers/log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ TEST(LogFormat, NumbersAreShortAndNeverBreak) {
     EXPECT_EQ(format_number(3.21449e-7), "3.214e-07");
     EXPECT_EQ(format_number(123456), "1.235e+05");
     EXPECT_EQ(format_number(std::nan("")), "nan");
+    EXPECT_EQ(format_number(-std::nan("")), "nan");
     EXPECT_EQ(format_number(-std::numeric_limits<double>::infinity()), "-inf");
 }
 
@@ -120,6 +122,24 @@ TEST(Pace, StepsWithoutMeasurableTime) {
     pace.reached(2);
     EXPECT_FALSE(pace.steps_per_second());
     EXPECT_FALSE(pace.seconds_left());
+}
+
+// A full disk under the terminal's output is told at the end; a reader that went away is not.
+TEST(Log, RemembersThatItsOutputCouldNotBeWritten) {
+    const int full = open("/dev/full", O_WRONLY);
+    ASSERT_GE(full, 0);
+    Log log({full, false, 80});
+    EXPECT_EQ(log.output_error(), 0);
+    log.progress(at_step(1), true);
+    EXPECT_EQ(log.output_error(), ENOSPC);
+    close(full);
+    signal(SIGPIPE, SIG_IGN);
+    Pipe pipe;
+    pipe.close_reader();
+    Log piped({pipe.writer(), false, 80});
+    piped.line("nobody reads this");
+    EXPECT_EQ(piped.output_error(), 0);
+    signal(SIGPIPE, SIG_DFL);
 }
 
 TEST(Log, APipeGetsPlainLines) {

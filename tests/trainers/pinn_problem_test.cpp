@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -357,6 +358,19 @@ struct Bad {
     const char* message;
 };
 
+// Maps that change their kind: what each forgets is its own.
+TEST(PinnProblem, ALongListOfConditionsIsReadQuicklyAndRefused) {
+    std::string text = "{kind: custom, geometry: {kind: interval}, equations: [u], conditions: [";
+    for (int i = 0; i < 15'000; ++i) text += "{kind: neumann, values: [0]}, ";
+    const auto start = std::chrono::steady_clock::now();
+    const Thrown thrown = error_of([&] { config_of(text + "]}"); });
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    EXPECT_NE(thrown.text.find("conditions must have at most 1000 items, not 15000"),
+              std::string::npos)
+        << thrown.text;
+    EXPECT_LT(seconds.count(), 20);
+}
+
 TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
     const std::string start = "{kind: custom, geometry: {kind: interval}, ";
     for (const Bad& bad : {
@@ -400,6 +414,11 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
               "problem.conditions[0].where: 'x' compares nothing"},
              {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: x = q}]}",
               "column 5: q is neither an axis nor a fixed coefficient"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: x < 2*}]}",
+              "column 7: a number, a name or ( is expected, not the end\n    x < 2*\n          ^"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: 2x > 0}]}",
+              "where: expression, column 2: an operator is expected after the number (2x is written "
+              "2*x)\n    2x > 0\n     ^"},
              {"equations: [u_x], conditions: [{kind: neumann, values: [0], points: 0}]}", "points"},
              {"equations: [u_x], conditions: [{kind: formula, formulas: [x]}]}",
               "problem.conditions[0].formulas[0]: 'x' names no output"},

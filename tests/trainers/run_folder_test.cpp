@@ -115,6 +115,8 @@ TEST(RunFolder, FinishedUnlessInterrupted) {
         write_result(run.result().string(), {{"stopped_by", std::string(unfinished)}});
         EXPECT_FALSE(run.finished()) << unfinished;
     }
+    write_result(run.result().string(), {{"stopped_by", int64_t{5}}});
+    EXPECT_FALSE(run.finished());
     write_result(run.result().string(), {{"stopped_by", std::string("max_steps")}});
     EXPECT_TRUE(run.finished());
     folder.write("result.json", "{");
@@ -169,6 +171,9 @@ TEST(Result, RoundTripsFlatValuesInOrder) {
     EXPECT_TRUE(std::isnan(std::get<double>(again[0].second)));
     EXPECT_TRUE(std::isnan(std::get<double>(again[1].second)));
     EXPECT_THROW(write_result(path, {{"a", 1.0}, {"a", 2.0}}), Error);
+    folder.write("large.json", "{\"a\": 18446744073709551615}");
+    EXPECT_EQ(read_result((folder.path() / "large.json").string()),
+              (Result{{"a", 18446744073709551616.0}}));
     for (const char* text : {"", "[1]", "{\"a\": [1]}", "{\"a\": 1"}) {
         folder.write("bad.json", text);
         error_of(ExitCode::bad_input, [&] { read_result((folder.path() / "bad.json").string()); });

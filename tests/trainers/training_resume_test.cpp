@@ -79,6 +79,42 @@ TEST(TrainingResume, EveryOptimizerGoesOnBitForBit) {
         }
 }
 
+// Every kind that a config can name, those of the future too, with its own settings: in a PINN
+// whose points are drawn anew and in a SIREN with mini-batches.
+TEST(TrainingResume, EveryKindGoesOnTwiceInEveryTask) {
+    const NoPrograms no_programs;
+    for (const std::string& kind : VariantTraits<OptimizerConfig>::kinds()) {
+        const std::string training = fmt::format(
+            "training: {{phases: [{{steps: 3, optimizer: {{kind: adam}}}}, "
+            "{{steps: 11, optimizer: {{kind: {0}}}, schedule: {{kind: cosine, final_factor: "
+            "0.1}}}}, "
+            "{{steps: 3, optimizer: {{kind: {0}}}}}], log_every: 1, checkpoint_every: 5}}\n",
+            kind);
+        for (const char* precision : {"float32", "float64"})
+            for (const std::string& task :
+                 {std::string("kind: pinn\nnetwork: {hidden_layers: 2, width: 6}\n"
+                              "points: {residual: 40, initial: 8, boundary: 8, resample_every: 2}\n"
+                              "evaluation: {grid: [8, 5]}\n"),
+                  std::string("kind: siren\nnetwork: {hidden_layers: 1, width: 8}\n"
+                              "data: {size: [8, 9], batch_size: 10}\n")}) {
+                const std::string config =
+                    fmt::format("{}precision: {}\n{}", task, precision, training);
+                const TemporaryFolder straight;
+                const Trained whole = piece(straight, config);
+                ASSERT_EQ(whole.error, "") << config;
+                // In the middle of a phase twice; at the end of one, then in the last.
+                for (const auto& [first, second] : {std::pair{5, 4}, {14, 1}}) {
+                    const TemporaryFolder cut;
+                    piece(cut, config, stopped_in_step(first));
+                    piece(cut, config, stopped_in_step(second));
+                    expect_same(
+                        whole, piece(cut, config),
+                        fmt::format("cut after {} and {} more steps:\n{}", first, second, config));
+                }
+            }
+    }
+}
+
 TEST(TrainingResume, AnEvaluationThatWasCutShortIsMadeAfterwards) {
     const NoPrograms no_programs;
     for (const Case& test : {cases[0], cases[4]}) {
@@ -221,6 +257,27 @@ TEST(TrainingResume, MoreStepsContinueAFinishedRun) {
     // And once more, with nothing left to do.
     const Trained same = piece(longer, config(9));
     expect_same(more, same, "nothing to do");
+}
+
+TEST(TrainingResume, FewerStepsThanWereMadeAreRefused) {
+    const NoPrograms no_programs;
+    const auto config = [](int64_t first, int64_t second) {
+        return small_pinn(
+            fmt::format("{{steps: {}}}, {{steps: {}, optimizer: {{kind: sgd}}}}", first, second));
+    };
+    const TemporaryFolder folder;
+    EXPECT_EQ(piece(folder, config(5, 4)).result.steps, 9);
+    try {
+        piece(folder, config(5, 3));
+        FAIL() << "3 of 4 steps";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::bad_config);
+        EXPECT_STREQ(error.what(),
+                     "the checkpoint has made 4 steps of phase 2; training.phases[1].steps = 3 is "
+                     "fewer: give at least 4, or start from an earlier checkpoint");
+    }
+    // Of a phase that is over nothing can be undone any more.
+    EXPECT_EQ(piece(folder, config(2, 6)).result.steps, 11);
 }
 
 TEST(TrainingResume, ACheckpointStartsARunInANewFolder) {

@@ -199,7 +199,7 @@ Pack<T> erf(Pack<T> x) {
     if constexpr (pack_bytes == 0) return sleef::erf(x);
     const Mask<T> negative = x < Pack<T>(T(0));
     const Pack<T> magnitude = select(negative, -x, x);
-    const Pack<T> end(T(Minimax<T>::erf_end));
+    const Pack<T> end{T(Minimax<T>::erf_end)};
     const Pack<T> small = fused_multiply_add(x, polynomial(x * x, Minimax<T>::erf_small), x);
     const Pack<T> large =
         Pack<T>(T(1)) - erfc_from_1(select(magnitude > end, end, magnitude));  // NaN stays

@@ -1,0 +1,18 @@
+// CSV files of numbers.
+#include "data/number_table.h"
+
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
+    using namespace ralimp;
+    const fuzz::MemoryFile file(data, size);
+    fuzz::accepts(
+        [&] {
+            const NumberTable table = read_number_table(file.path());
+            fuzz::require(table.values.size(1) == static_cast<int64_t>(table.columns.size()) &&
+                              table.values.size(0) > 0,
+                          "the table has another shape");
+        },
+        ExitCode::bad_input);
+    return 0;
+}
