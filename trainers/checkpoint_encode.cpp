@@ -100,7 +100,7 @@ std::vector<uint8_t> encode_checkpoint(const Checkpoint& checkpoint) {
     for (const auto& [name, value] : checkpoint.values) {
         check(is_valid_name(name) && name.find('/') == std::string::npos,
               "checkpoint: '{}' is no name for a value", name);
-        std::visit([&](const auto& v) { encoder.write("trainer/" + name, v); }, value);
+        std::visit([&, &key = name](const auto& v) { encoder.write("trainer/" + key, v); }, value);
     }
     for (const auto& [name, tensor] : checkpoint.tensors) {
         check(is_valid_name(name) && name.find('/') != std::string::npos &&

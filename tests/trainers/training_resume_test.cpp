@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "tests/trainers/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
+#include "trainers/config_types.h"
 #include "trainers/signals.h"
 
 namespace ralimp {
