@@ -42,6 +42,11 @@ NumberTable read_number_table(const std::string& path) {
         rest.remove_prefix(std::min(length + 1, rest.size()));
         if (text.empty() || text.front() == '#') continue;
         const std::vector<std::string_view> entries = entries_of(text);
+        if (entries.size() == 1 && text.find(';') != std::string_view::npos)
+            fail_with(
+                ExitCode::bad_input,
+                "{}:{}: the separator is ';'; write the file with commas (and decimal points)",
+                path, number);
         if (table.columns.empty()) {
             for (std::string_view name : entries) {
                 if (name.empty() || std::find(table.columns.begin(), table.columns.end(), name) !=
@@ -52,11 +57,6 @@ NumberTable read_number_table(const std::string& path) {
             }
             continue;
         }
-        if (entries.size() == 1 && text.find(';') != std::string_view::npos)
-            fail_with(
-                ExitCode::bad_input,
-                "{}:{}: the separator is ';'; write the file with commas (and decimal points)",
-                path, number);
         if (entries.size() != table.columns.size())
             fail_with(ExitCode::bad_input, "{}:{}: {} entries for {} columns", path, number,
                       entries.size(), table.columns.size());

@@ -14,7 +14,7 @@ namespace ralimp::cpu {
 namespace baseline {
 extern const FlatLoops flat_loops;
 }
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(BASELINE_ONLY)
 namespace avx2 {
 extern const FlatLoops flat_loops;
 }
@@ -30,7 +30,7 @@ constexpr int64_t grain = 16384;
 
 const FlatLoops& flat_loops() {
     switch (simd_level()) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(BASELINE_ONLY)
         case SimdLevel::avx512:
             return avx512::flat_loops;
         case SimdLevel::avx2:
