@@ -417,7 +417,8 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
              {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: x < 2*}]}",
               "column 7: a number, a name or ( is expected, not the end\n    x < 2*\n          ^"},
              {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], where: 2x > 0}]}",
-              "where: expression, column 2: an operator is expected after the number (2x is written "
+              "where: expression, column 2: an operator is expected after the number (2x is "
+              "written "
               "2*x)\n    2x > 0\n     ^"},
              {"equations: [u_x], conditions: [{kind: neumann, values: [0], points: 0}]}", "points"},
              {"equations: [u_x], conditions: [{kind: formula, formulas: [x]}]}",
