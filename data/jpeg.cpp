@@ -97,10 +97,16 @@ Samples decode_jpeg(std::span<const uint8_t> file, const std::string& name) {
     };
     if (!read_header(reader, file.data(), file.size())) damaged();
     check_picture_size(reader.jpeg.image_height, reader.jpeg.image_width, name);
+    // Its few bytes can stand for any number of pixels.
+    if (reader.jpeg.arith_code)
+        fail_with(ExitCode::bad_input,
+                  "{}: is a JPEG with arithmetic coding, which hardly any program reads; save it "
+                  "with Huffman coding",
+                  name);
     // A block of 8 x 8 samples takes at least a bit, and a sample of the coarsest component stands
-    // for at most 4 x 4 pixels. (Arithmetic coding, which hardly anybody uses, has no such bound.)
-    if (!reader.jpeg.arith_code && int64_t{reader.jpeg.image_height} * reader.jpeg.image_width >
-                                       8192 * static_cast<int64_t>(file.size()))
+    // for at most 4 x 4 pixels.
+    if (int64_t{reader.jpeg.image_height} * reader.jpeg.image_width >
+        8192 * static_cast<int64_t>(file.size()))
         fail_with(ExitCode::bad_input,
                   "{}: cannot be read as JPEG: {} bytes cannot hold the {} x {} pixels it claims",
                   name, file.size(), reader.jpeg.image_width, reader.jpeg.image_height);

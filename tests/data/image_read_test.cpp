@@ -233,6 +233,16 @@ uint32_t crc_of(const uint8_t* bytes, std::size_t count) {
     return ~crc;
 }
 
+TEST_F(ImageFile, AnArithmeticJpegIsRefused) {
+    auto jpeg = make_jpeg(JpegKind::grey, 8, 8, std::vector<int>(64, 50));
+    std::size_t frame = 0;
+    while (!(jpeg[frame] == 0xFF && jpeg[frame + 1] == 0xC0)) ++frame;
+    jpeg[frame + 1] = 0xC9;  // start of a frame with arithmetic coding
+    expect_refused(jpeg,
+                   "is a JPEG with arithmetic coding, which hardly any program reads; save it with "
+                   "Huffman coding");
+}
+
 TEST_F(ImageFile, ClaimedSizesAreCheckedBeforeMemoryIsAskedFor) {
     auto png = make_png({PNG_COLOR_TYPE_RGB, 8, false}, 4, 4, levels(48, 8));
     const auto claim = [&](uint32_t width, uint32_t height) {
