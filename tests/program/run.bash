@@ -33,7 +33,7 @@ expect() {
     code=$?
     if ((code != wanted)); then
         complain "exit code $code, not $wanted: $*"
-        tail -5 out.txt err.txt
+        tail -n 5 out.txt err.txt
     fi
 }
 
@@ -49,7 +49,7 @@ expect_error() {
 }
 
 expect_text() { # FILE PATTERN
-    grep -qE -- "$2" "$1" || { complain "$1 has no '$2'"; tail -5 "$1"; }
+    grep -qE -- "$2" "$1" || { complain "$1 has no '$2'"; tail -n 5 "$1"; }
 }
 
 # The tensors of the newest checkpoint and the metrics without the seconds.

@@ -30,7 +30,7 @@ interrupted() {
     code=$?
     if ((code != 6)); then
         complain "exit code $code after $signal: $*"
-        tail -5 out.txt err.txt
+        tail -n 5 out.txt err.txt
     fi
     [[ ! -s err.txt ]] || { complain "standard error is not empty"; cat err.txt; }
     expect_text out.txt "^interrupted by SIG$signal at step [0-9]+; the state is saved in "
