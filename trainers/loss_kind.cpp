@@ -4,8 +4,12 @@
 
 namespace ralimp {
 
+Tensor error_of(LossKind kind, const Tensor& difference) {
+    return kind == LossKind::mse ? square(difference) : abs(difference);
+}
+
 Tensor mean_error(LossKind kind, const Tensor& difference) {
-    return mean(kind == LossKind::mse ? square(difference) : abs(difference));
+    return mean(error_of(kind, difference));
 }
 
 }  // namespace ralimp

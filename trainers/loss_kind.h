@@ -13,8 +13,9 @@ constexpr auto enum_names(LossKind) {
     return std::array{std::pair{LossKind::mse, "mse"}, std::pair{LossKind::l1, "l1"}};
 }
 
-// The mean over all elements of their squares or of their absolute values: a scalar of shape [],
-// differentiable.
+// The squares of the elements or their absolute values, differentiable.
+Tensor error_of(LossKind kind, const Tensor& difference);
+// Their mean over all elements: a scalar of shape [].
 Tensor mean_error(LossKind kind, const Tensor& difference);
 
 }  // namespace ralimp

@@ -94,11 +94,39 @@ PinnTask::PinnTask(const PinnConfig& config)
     model_ = std::make_unique<PinnModel>(std::move(network), problem_->trained_coefficients(),
                                          dtype_, output_formulas(config.constraints, *problem_));
     try {
-        set_batch(0);
+        draw_points(0);
     } catch (const Error& error) {  // points that cannot be drawn as the config wants them
         if (error.code() != ExitCode::failure) throw;
         fail_with(ExitCode::bad_config, "points: {}", error.what());
     }
+    weights_ = make_weights();
+}
+
+std::unique_ptr<PinnWeights> PinnTask::make_weights() const {
+    const PinnLossConfig& loss = config_.loss;
+    if (loss.causal.is_on() && !problem_->time())
+        fail_with(ExitCode::bad_config, "loss.causal.segments: the problem has no time");
+    if (const auto* adaptive = std::get_if<SelfAdaptiveWeights>(&loss.weights);
+        adaptive && adaptive->per == WeightOwner::point && config_.points.resample_every > 0)
+        fail_with(
+            ExitCode::bad_config,
+            "loss.weights.per: points with weights of their own must stay; set it to term, or "
+            "points.resample_every to 0");
+    return std::make_unique<PinnWeights>(
+        PinnWeights::Options{loss.kind, loss.weights, loss.causal, problem_->time(),
+                             static_cast<uint64_t>(config_.run.seed)},
+        loss_terms());
+}
+
+std::vector<LossTerm> PinnTask::loss_terms() const {
+    std::vector<LossTerm> terms;
+    for (const PinnEquation& equation : problem_->equations())
+        terms.push_back({equation.name, config_.loss.residual_weight, residual_points_.size(0),
+                         problem_->time().has_value()});
+    for (const ConditionGroup& group : groups_)
+        for (const auto& drawn : group.conditions)
+            terms.push_back({drawn.condition->name, weight_of(*drawn.condition), drawn.rows});
+    return terms;
 }
 
 double PinnTask::weight_of(const PinnCondition& condition) const {
@@ -108,7 +136,15 @@ double PinnTask::weight_of(const PinnCondition& condition) const {
 
 void PinnTask::set_batch(int64_t sample_step) {
     const int64_t every = config_.points.resample_every;
-    const int64_t draw = every > 0 ? sample_step / every : 0;
+    draw_points(every > 0 ? sample_step / every : 0);
+    PinnWeights::Source source{parts(), [&](int64_t part) { return term_rows(part); }, {}};
+    model_->visit("", [&](const std::string&, Tensor& tensor, const ParameterInfo& info) {
+        if (info.trained) source.parameters.push_back(tensor);
+    });
+    weights_->update(sample_step, source);
+}
+
+void PinnTask::draw_points(int64_t draw) {
     if (draw == drawn_) return;
     const Tensor points = draw > 0 && config_.points.adaptive.candidates > 0
                               ? adaptive_points(draw)
@@ -117,6 +153,7 @@ void PinnTask::set_batch(int64_t sample_step) {
     residual_points_ = to(points, dtype_);
     groups_ = groups_of(enforced_, key_of(draw, RandomStream::points));
     drawn_ = draw;
+    if (weights_) weights_->set_terms(loss_terms());
 }
 
 RandomKey PinnTask::key_of(int64_t draw, RandomStream stream) const {
@@ -140,23 +177,30 @@ Tensor PinnTask::adaptive_points(int64_t draw) const {
 }
 
 NamedTensors PinnTask::saved_state() const {
-    if (drawn_ <= 0 || config_.points.adaptive.candidates == 0) return {};
-    return {{"draw", Tensor::full({}, static_cast<double>(drawn_), DType::float64)},
-            {"residual_points", residual_points_}};
+    NamedTensors state = weights_->state();
+    if (drawn_ <= 0 || config_.points.adaptive.candidates == 0) return state;
+    state.emplace_back("draw", Tensor::full({}, static_cast<double>(drawn_), DType::float64));
+    state.emplace_back("residual_points", residual_points_);
+    return state;
 }
 
 void PinnTask::restore_state(const NamedTensors& state) {
-    if (state.empty() || config_.points.adaptive.candidates == 0) return;
+    weights_->restore(state);
+    if (config_.points.adaptive.candidates == 0) return;
     Tensor draw, points;
-    for (const auto& [name, tensor] : state) (name == "draw" ? draw : points) = tensor;
-    if (state.size() != 2 || !draw.defined() || draw.shape() != Shape{} ||
-        draw.dtype() != DType::float64 || !points.defined() || points.shape().dims() != 2 ||
-        points.size(0) < 1 || points.size(1) != residual_points_.size(1) ||
-        points.dtype() != dtype_)
+    for (const auto& [name, tensor] : state) {
+        if (name == "draw") draw = tensor;
+        if (name == "residual_points") points = tensor;
+    }
+    if (!draw.defined() && !points.defined()) return;
+    if (!draw.defined() || draw.shape() != Shape{} || draw.dtype() != DType::float64 ||
+        !points.defined() || points.shape().dims() != 2 || points.size(0) < 1 ||
+        points.size(1) != residual_points_.size(1) || points.dtype() != dtype_)
         fail_with(ExitCode::bad_input, "the checkpoint's residual points do not fit the problem");
     residual_points_ = points;
     drawn_ = static_cast<int64_t>(draw.item());
     groups_ = groups_of(enforced_, key_of(drawn_, RandomStream::points));
+    weights_->set_terms(loss_terms());
 }
 
 std::vector<PinnTask::ConditionGroup> PinnTask::groups_of(
@@ -202,24 +246,34 @@ Tensor PinnTask::calibration_batch() const {
 // Of the points that were drawn: a grid may have fewer than were asked for.
 int64_t PinnTask::parts() const { return (residual_points_.size(0) + part_rows_ - 1) / part_rows_; }
 
-Loss PinnTask::loss(int64_t part) const {
-    const int64_t rows = residual_points_.size(0), begin = part * part_rows_;
-    const Tensor points = slice(residual_points_, 0, begin, std::min(begin + part_rows_, rows));
+std::vector<LossTermRows> PinnTask::term_rows(int64_t part) const {
+    const int64_t begin = part * part_rows_,
+                  end = std::min(begin + part_rows_, residual_points_.size(0));
+    const Tensor points = slice(residual_points_, 0, begin, end);
+    const Tensor times = problem_->time() ? slice(points, 1, -1, points.size(1)) : Tensor();
     const Tensors coefficients = model_->coefficients();
     const Jet u = model_->forward(Jet::input(points, plan_));
-    // The mean over all points is the sum of the parts' shares of it.
-    const double share = static_cast<double>(points.size(0)) / static_cast<double>(rows);
+    std::vector<LossTermRows> terms;
+    for (const PinnEquation& equation : problem_->equations())
+        terms.push_back({terms.size(), equation.formula.evaluate({&u, points, {}, coefficients}),
+                         times, begin});
+    if (part > 0) return terms;
+    for (const ConditionGroup& group : groups_)
+        for (const Tensor& difference : differences(group, coefficients))
+            terms.push_back({terms.size(), difference, {}, 0});
+    return terms;
+}
+
+Loss PinnTask::loss(int64_t part) const {
     Loss result;
-    for (const PinnEquation& equation : problem_->equations()) {
-        const Tensor residual = equation.formula.evaluate({&u, points, {}, coefficients});
-        const Tensor term = mean_error(config_.loss.kind, residual) * share;
-        const Tensor weighted = term * config_.loss.residual_weight;
+    for (const LossTermRows& rows : term_rows(part)) {
+        const Tensor error = weights_->weighted_error(rows);
+        const Tensor weighted = error * weights_->of(rows.term);
         result.total = result.total.defined() ? result.total + weighted : weighted;
-        result.terms.emplace_back(equation.name, term);
+        result.terms.emplace_back(
+            weights_->terms()[rows.term].name,
+            weights_->weighs_points(rows) ? weights_->plain_error(rows) : error);
     }
-    if (part == 0)
-        for (const ConditionGroup& group : groups_)
-            add_condition_terms(group, coefficients, result);
     return result;
 }
 
@@ -240,17 +294,6 @@ Tensors PinnTask::differences(const ConditionGroup& group, const Tensors& coeffi
         if (at.targets.defined()) result.back() = result.back() - at.targets;
     }
     return result;
-}
-
-void PinnTask::add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
-                                   Loss& loss) const {
-    const Tensors all = differences(group, coefficients);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const PinnCondition& condition = *group.conditions[i].condition;
-        const Tensor term = mean_error(config_.loss.kind, all[i]);
-        loss.total = loss.total + term * weight_of(condition);
-        loss.terms.emplace_back(condition.name, term);
-    }
 }
 
 std::vector<std::string> PinnTask::remarks() const {

@@ -8,6 +8,7 @@
 #include "trainers/pinn_equations.h"
 #include "trainers/pinn_model.h"
 #include "trainers/pinn_reference.h"
+#include "trainers/pinn_weights.h"
 #include "trainers/task.h"
 #include "trainers/training_config.h"
 
@@ -18,6 +19,8 @@ struct PinnLossConfig {
     double residual_weight = 1;
     double initial_weight = 1;
     double boundary_weight = 1;
+    LossWeightsConfig weights;
+    CausalConfig causal;
 
     static void describe(auto& config, auto& field) {
         field("kind", config.kind, "mean of squares or of absolute values, of every term");
@@ -26,6 +29,13 @@ struct PinnLossConfig {
               "of every initial condition without a weight of its own", at_least(0));
         field("boundary_weight", config.boundary_weight,
               "of every other condition without a weight of its own", at_least(0));
+        field("weights", config.weights, "factors on these weights that follow the training");
+        field("causal", config.causal,
+              "weights of moments: the equations must hold first at the start, then later");
+        field.check(
+            "weights",
+            !std::holds_alternative<NtkWeights>(config.weights) || config.kind == LossKind::mse,
+            "ntk needs loss.kind mse: the kernel is that of squares");
     }
 };
 
@@ -70,11 +80,13 @@ public:
     Layer& model() override { return *model_; }
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
-    // The residual points of the last draw and its number, where they followed the residual.
+    // The residual points of the last draw and its number, where they followed the residual; the
+    // weights of the loss, where they follow the training.
     NamedTensors saved_state() const override;
     void restore_state(const NamedTensors& state) override;
     int64_t parts() const override;
     Loss loss(int64_t part) const override;
+    NamedValues loss_weights() const override { return weights_->values(); }
     // With a known solution relative_l2 and max_error over all outputs, then relative_l2 of each
     // when there are several; without one residual_rms, over all equations. Then the trained
     // coefficients.
@@ -112,8 +124,11 @@ private:
     // As AdaptivePointsConfig says: [residual, axes] float64.
     Tensor adaptive_points(int64_t draw) const;
     double weight_of(const PinnCondition& condition) const;
-    void add_condition_terms(const ConditionGroup& group, const Tensors& coefficients,
-                             Loss& loss) const;
+    void draw_points(int64_t draw);
+    std::vector<LossTerm> loss_terms() const;
+    std::unique_ptr<PinnWeights> make_weights() const;
+    // The rows of all terms in a part, in the order of the terms.
+    std::vector<LossTermRows> term_rows(int64_t part) const;
     bool solution_is_known() const { return problem_->exact || reference_.values.defined(); }
     // The model's outputs at points [rows, axes] float64, in pieces: [rows, outputs] float64.
     Tensor predict(const Tensor& points) const;
@@ -132,6 +147,7 @@ private:
     int64_t drawn_ = -1;      // number of the present draw of points
     Tensor residual_points_;  // [residual, axes]
     std::vector<ConditionGroup> groups_;
+    std::unique_ptr<PinnWeights> weights_;
 };
 
 }  // namespace ralimp

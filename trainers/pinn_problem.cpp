@@ -25,7 +25,9 @@ bool is_reserved(const std::string& name) {
     for (const char* known :
          {"step", "loss", "learning_rate", "gradient_norm", "seconds", "max_error", "residual_rms"})
         if (name == known) return true;
-    return name.starts_with("relative_l2") || name.starts_with("coefficient_");
+    for (const char* prefix : {"relative_l2", "coefficient_", "weight_", "causal_"})
+        if (name.starts_with(prefix)) return true;
+    return false;
 }
 
 // Four numbers a draw: the equations' and three conditions'; further ones have seeds of their own.

@@ -37,7 +37,7 @@ struct PointsConfig {
     int64_t boundary = 50;
     Sampler sampler = Sampler::latin_hypercube;
     int64_t resample_every = 0;
-    AdaptivePointsConfig adaptive;
+    AdaptivePointsConfig adaptive = {};
 
     static void describe(auto& config, auto& field) {
         field("residual", config.residual, "points where the equation must hold", point_counts);

@@ -35,7 +35,8 @@ void draw_loss_curves(const std::filesystem::path& metrics, const std::filesyste
         return static_cast<std::size_t>(
             std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin());
     };
-    // loss and its terms | learning_rate, gradient_norm, seconds | figures of the evaluation
+    // loss and its terms | learning_rate, gradient_norm, weights, seconds | figures of the
+    // evaluation
     const std::size_t terms_end = find("learning_rate"), figures = find("seconds") + 1;
     CurvePanel loss{"loss", "step", "", {}, false, true};
     for (std::size_t column = 0; column < terms_end; ++column)

@@ -38,11 +38,12 @@ public:
     virtual Tensor calibration_batch() const = 0;
 
     // Chooses the data of a step: a function of the seed and this number, and of the present model
-    // for data that follow it. The same number again chooses the same.
+    // for data that follow it. The same number again chooses the same. So do weights of the loss
+    // that follow the model: between two calls the loss is a fixed function of the parameters.
     virtual void set_batch(int64_t sample_step) = 0;
-    // What later steps depend on besides the model, the config and the number: data that followed
-    // the model. Loading it gives the task that was saved; throws Error(bad_input) for what does
-    // not fit.
+    // What later steps depend on besides the model, the config and the number: data and weights
+    // that followed the model. Loading it gives the task that was saved; throws Error(bad_input)
+    // for what does not fit.
     virtual NamedTensors saved_state() const { return {}; }
     virtual void restore_state(const NamedTensors&) {}
     // The loss of the chosen batch at the model's present parameters is the sum over its parts,
@@ -51,6 +52,9 @@ public:
     // Their number depends on the config alone, never on threads.
     virtual int64_t parts() const { return 1; }
     virtual Loss loss(int64_t part) const = 0;
+    // What weighs the loss at present, where that changes between steps: columns of metrics.csv.
+    // Their names stay the same.
+    virtual NamedValues loss_weights() const { return {}; }
 
     // Writes files that show people the chosen data; called once, when a run starts. The folder is
     // that of the run. Throws Error(io).

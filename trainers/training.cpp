@@ -56,7 +56,9 @@ void Training::open_metrics() {
         NoGrad no_grad;
         for (const auto& [name, value] : task_.loss(0).terms) columns.push_back(name);
     }
-    columns.insert(columns.end(), {"learning_rate", "gradient_norm", "seconds"});
+    columns.insert(columns.end(), {"learning_rate", "gradient_norm"});
+    for (const auto& [name, value] : task_.loss_weights()) columns.push_back(name);
+    columns.emplace_back("seconds");
     for (const std::string& name : task_.metric_names()) columns.push_back(name);
     metrics_file_.emplace(folder_->metrics().string(), columns,
                           step_ > 0 ? std::optional<int64_t>(step_) : std::nullopt);
@@ -244,6 +246,8 @@ void Training::record_step() {
     NamedValues row = row_.loss;
     row.emplace_back("learning_rate", row_.learning_rate);
     row.emplace_back("gradient_norm", row_.gradient_norm);
+    const NamedValues weights = task_.loss_weights();
+    row.insert(row.end(), weights.begin(), weights.end());
     row.emplace_back("seconds", earlier_seconds_ + Pace::steady_seconds() - start_);
     if (evaluated_step_ == step_) row.insert(row.end(), metrics_.begin(), metrics_.end());
     metrics_file_->append(step_, row);

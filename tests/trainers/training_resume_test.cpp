@@ -206,6 +206,33 @@ TEST(TrainingResume, RenewedPointsThatFollowTheResidualComeAsInAStraightRun) {
     }
 }
 
+TEST(TrainingResume, WeightsThatFollowTheTrainingComeAsInAStraightRun) {
+    const NoPrograms no_programs;
+    for (const char* loss :
+         {"weights: {kind: gradient_norm, every: 3}", "weights: {kind: ntk, every: 2, probes: 2}",
+          "weights: {kind: self_adaptive}",
+          "weights: {kind: self_adaptive, per: term, mask: linear, every: 2}",
+          "causal: {segments: 4, epsilons: [1e-3, 1e-2, 1, 9], every: 2}",
+          "weights: {kind: gradient_norm, every: 2}, causal: {segments: 3}"})
+        for (const char* precision : {"float32", "float64"}) {
+            const std::string phases =
+                "{steps: 5, optimizer: {kind: adam, learning_rate: 1e-2}}, "
+                "{steps: 8, renew_data_every: 3, optimizer: {kind: bfgs}}, {steps: 3}";
+            const std::string config =
+                small_pinn(phases, precision, fmt::format("loss: {{{}}}\n", loss));
+            const TemporaryFolder straight;
+            const Trained whole = piece(straight, config);
+            for (const auto& [first, second] : {std::pair{3, 1}, {6, 1}, {9, 5}}) {
+                const TemporaryFolder cut;
+                piece(cut, config, stopped_in_step(first));
+                piece(cut, config, stopped_in_step(second));
+                expect_same(
+                    whole, piece(cut, config),
+                    fmt::format("{} {} cut after {} and {} steps", loss, precision, first, second));
+            }
+        }
+}
+
 TEST(TrainingResume, MiniBatchesGoOnInTheMiddleOfAnEpoch) {
     const NoPrograms no_programs;
     for (const char* precision : {"float32", "float64"}) {

@@ -34,6 +34,7 @@ public:
     void restore_state(const NamedTensors& state) override { inner_->restore_state(state); }
     int64_t parts() const override { return inner_->parts(); }
     Loss loss(int64_t part) const override;
+    NamedValues loss_weights() const override { return inner_->loss_weights(); }
     NamedValues evaluate() override;
     std::vector<std::string> metric_names() const override { return inner_->metric_names(); }
     bool larger_is_better() const override { return inner_->larger_is_better(); }
