@@ -9,14 +9,38 @@
 namespace ralimp {
 namespace {
 
-using PlainOperation = Tensor (*)(const Tensor&);
+using PlainOperation = Tensor (*)(const Tensor& x, double parameter);
+
+template <Tensor (*operation)(const Tensor&)>
+Tensor plain(const Tensor& x, double) {
+    return operation(x);
+}
 
 Tensor identity(const Tensor& x) { return x * 1.0; }
+Tensor wire(const Tensor& x, double r) { return cos(x) * gaussian(x * r); }
+Tensor finer(const Tensor& x, double p) { return sin(x + x * abs(x) * p); }
 
 // In the order of activation::Activations.
 constexpr std::array<PlainOperation, activation::Activations::size> plain_operations = {
-    identity, tanh, sin,       cos,  sinh,     cosh,       exp,  sigmoid, softplus,
-    silu,     gelu, gelu_tanh, relu, gaussian, reciprocal, sqrt, log};
+    plain<identity>,
+    plain<tanh>,
+    plain<sin>,
+    plain<cos>,
+    plain<sinh>,
+    plain<cosh>,
+    plain<exp>,
+    plain<sigmoid>,
+    plain<softplus>,
+    plain<silu>,
+    plain<gelu>,
+    plain<gelu_tanh>,
+    plain<relu>,
+    plain<gaussian>,
+    plain<reciprocal>,
+    plain<sqrt>,
+    plain<log>,
+    wire,
+    finer};
 
 Tensors activation_vjp(const VjpContext& c) {
     const auto& program = arguments_of<ActivationProgram>(c);
@@ -49,10 +73,10 @@ const char* name_of(Activation activation) {
     return enum_names(activation)[static_cast<int>(activation)].second;
 }
 
-Tensor activation_derivative(Activation activation, int order, const Tensor& x) {
+Tensor activation_derivative(Activation activation, int order, const Tensor& x, double parameter) {
     const PlainOperation operation = plain_operations[static_cast<int>(activation)];
-    if (order == 0) return operation(x);
-    return local_derivative(operation, order, x);
+    if (order == 0) return operation(x, parameter);
+    return local_derivative([&](const Tensor& y) { return operation(y, parameter); }, order, x);
 }
 
 namespace {
@@ -80,7 +104,8 @@ Tensor activation_reference(const ActivationProgram& program, const Tensor& chan
     Tensors derivatives;
     double power = 1;
     for (int order = 0; order <= program.max_order; ++order, power *= program.scale)
-        derivatives.push_back(activation_derivative(program.activation, order, argument) * power);
+        derivatives.push_back(
+            activation_derivative(program.activation, order, argument, program.parameter) * power);
     return chain_rule(program, derivatives, channels);
 }
 
@@ -92,13 +117,14 @@ Jet compose(const Tensors& derivatives, const Jet& x) {
                x.shared_plan());
 }
 
-Jet apply(Activation activation, const Jet& x, double scale) {
-    return Jet(apply_program(x.plan().composition(activation, scale), x.channels()),
+Jet apply(Activation activation, const Jet& x, double scale, double envelope) {
+    return Jet(apply_program(x.plan().composition(activation, scale, envelope), x.channels()),
                x.shared_plan());
 }
 
-Tensor apply(Activation activation, const Tensor& x, double scale) {
-    const ActivationProgram program = JetPlan::value_only()->composition(activation, scale);
+Tensor apply(Activation activation, const Tensor& x, double scale, double envelope) {
+    const ActivationProgram program =
+        JetPlan::value_only()->composition(activation, scale, envelope);
     return select(apply_program(program, unsqueeze(x, 0)), 0, 0);
 }
 

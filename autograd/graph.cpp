@@ -239,7 +239,8 @@ Tensors local_vjp(Reference reference, const VjpContext& context) {
     return gradients;
 }
 
-Tensor local_derivative(Tensor (*elementwise)(const Tensor&), int order, const Tensor& x) {
+Tensor local_derivative(const std::function<Tensor(const Tensor&)>& elementwise, int order,
+                        const Tensor& x) {
     const bool connected = recording && x.requires_grad();
     const RecordingScope scope(true);
     const Tensor argument = alias(x);

@@ -1,6 +1,7 @@
 // The graph of recorded operations and the reverse walk over it. Operations themselves are declared
 // in autograd/operations.h.
 #pragma once
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -108,6 +109,7 @@ using Reference = Tensor (*)(const Node& node, const Tensors& inputs);
 Tensors local_vjp(Reference reference, const VjpContext& context);
 
 // The derivative of the given order of an elementwise operation, connected to x.
-Tensor local_derivative(Tensor (*elementwise)(const Tensor&), int order, const Tensor& x);
+Tensor local_derivative(const std::function<Tensor(const Tensor&)>& elementwise, int order,
+                        const Tensor& x);
 
 }  // namespace ralimp

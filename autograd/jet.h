@@ -37,7 +37,7 @@ public:
 
     // The chain rule for f(scale·v) and the product rule: channel c of a·b is Σ
     // coefficient·a_left·b_right.
-    ActivationProgram composition(Activation activation, double scale) const;
+    ActivationProgram composition(Activation activation, double scale, double envelope = 1) const;
     struct ProductTerm {
         int channel, left, right;
         double coefficient;
@@ -97,20 +97,22 @@ Jet sum_features(const Jet& a);                                // [rows, 1]
 
 // x Wᵀ + b on every row: weight [out, in], bias [out] or undefined. Derivatives get no bias.
 Jet linear(const Jet& x, const Tensor& weight, const Tensor& bias);
-// f(scale·x), elementwise; a fused kernel forward and backward.
-Jet apply(Activation activation, const Jet& x, double scale = 1);
+// f(scale·x), elementwise; a fused kernel forward and backward. The envelope is the s of wire:
+// cos(scale·x) e^(-(s x)²). finer is sin(scale·(|x| + 1) x).
+Jet apply(Activation activation, const Jet& x, double scale = 1, double envelope = 1);
 // f(x) from derivatives[k] = f⁽ᵏ⁾(x.value()), k up to plan().max_order(), in plain operations.
 Jet compose(const Tensors& derivatives, const Jet& x);
 
 // Plain-tensor forms of the two: x [..., in] and any shape.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
-Tensor apply(Activation activation, const Tensor& x, double scale = 1);
+Tensor apply(Activation activation, const Tensor& x, double scale = 1, double envelope = 1);
 
 // The same as apply(), in plain operations. The fused kernels are tested against it, and second
 // derivatives with respect to parameters go through it.
 Tensor activation_reference(const ActivationProgram& program, const Tensor& channels);
-// f⁽ᵒʳᵈᵉʳ⁾(x) in plain differentiable operations.
-Tensor activation_derivative(Activation activation, int order, const Tensor& x);
+// f⁽ᵒʳᵈᵉʳ⁾(x) in plain differentiable operations; the parameter is ActivationProgram's.
+Tensor activation_derivative(Activation activation, int order, const Tensor& x,
+                             double parameter = 0);
 
 const char* name_of(Activation activation);
 

@@ -138,10 +138,12 @@ void JetPlan::build_rules() {
     }
 }
 
-ActivationProgram JetPlan::composition(Activation activation, double scale) const {
+ActivationProgram JetPlan::composition(Activation activation, double scale, double envelope) const {
     ActivationProgram program = composition_;
     program.activation = activation;
     program.scale = scale;
+    program.parameter =
+        activation::parameter(activation::Activations{}, activation, scale, envelope);
     return program;
 }
 

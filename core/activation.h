@@ -13,7 +13,9 @@ namespace ralimp {
 namespace activation {
 
 // derivatives<Order>(x, d) fills d[0 … Order] with f(x), f'(x), … ; Order is at most 4: third
-// derivatives of the input and one more for the reverse pass.
+// derivatives of the input and one more for the reverse pass. A functor whose shape depends on a
+// number takes it second: derivatives<Order>(x, parameter, d), and says in parameter(scale,
+// envelope) what it is for f(scale·x).
 constexpr int max_order = 4;
 
 using scalar::cos, scalar::cosh, scalar::erf, scalar::exp, scalar::log, scalar::log1p, scalar::sin;
@@ -241,8 +243,76 @@ struct Log {
     }
 };
 
+// The k-th derivative of a product is Σ binomial(k, i) a⁽ⁱ⁾ b⁽ᵏ⁻ⁱ⁾.
+template <int Order, class T>
+HOST_DEVICE inline void product(const T* a, const T* b, T* d) {
+    for (int k = 0; k <= Order; ++k) {
+        d[k] = a[0] * b[k];
+        int binomial = 1;
+        for (int i = 1; i <= k; ++i) {
+            binomial = binomial * (k - i + 1) / i;
+            d[k] = d[k] + T(binomial) * a[i] * b[k - i];
+        }
+    }
+}
+
+// The real Gabor wavelet of WIRE (Saragadam et al., CVPR 2023): with x = ω z and r = s / ω,
+// cos(ω z) e^(-(s z)²) is cos(x) e^(-(r x)²).
+struct Wire {
+    static constexpr auto name = "wire";
+    static double parameter(double scale, double envelope) { return envelope / scale; }
+    template <int Order, class T>
+    HOST_DEVICE static void derivatives(T x, T r, T* d) {
+        T wave[Order + 1], bell[Order + 1];
+        Cos::derivatives<Order>(x, wave);
+        Gaussian::derivatives<Order>(r * x, bell);
+        T power = r;
+        for (int k = 1; k <= Order; ++k, power = power * r) bell[k] = bell[k] * power;
+        product<Order>(wave, bell, d);
+    }
+};
+
+// FINER (Liu et al., CVPR 2024): with x = ω z and p = 1 / ω, sin(ω (|z| + 1) z) is sin(u) with
+// u = x + p x |x|. At x = 0 the second derivative of u jumps from -2p to 2p; it is 0 there, as that
+// of |x| is.
+struct Finer {
+    static constexpr auto name = "finer";
+    static double parameter(double scale, double) { return 1 / scale; }
+    template <int Order, class T>
+    HOST_DEVICE static void derivatives(T x, T p, T* d) {
+        const T size = scalar::Abs::value(x);
+        const T u1 = T(1) + T(2) * p * size, u2 = T(2) * p * scalar::Sign::value(x);
+        T s[Order + 1];
+        Sin::derivatives<Order>(x + p * x * size, s);
+        d[0] = s[0];
+        if constexpr (Order >= 1) d[1] = s[1] * u1;
+        if constexpr (Order >= 2) d[2] = s[2] * u1 * u1 + s[1] * u2;
+        if constexpr (Order >= 3) d[3] = s[3] * u1 * u1 * u1 + T(3) * s[2] * u1 * u2;
+        if constexpr (Order >= 4)
+            d[4] = s[4] * u1 * u1 * u1 * u1 + T(6) * s[3] * u1 * u1 * u2 + T(3) * s[2] * u2 * u2;
+    }
+};
+
+// Of any functor, with or without a parameter.
+template <class Op, int Order, class T>
+HOST_DEVICE inline void derivatives_of(T x, T parameter, T* d) {
+    if constexpr (requires { Op::template derivatives<Order>(x, parameter, d); })
+        Op::template derivatives<Order>(x, parameter, d);
+    else
+        Op::template derivatives<Order>(x, d);
+}
+
+// The parameter of f(scale·x); 0 for a functor without one.
+template <class Op>
+double parameter_of(double scale, double envelope) {
+    if constexpr (requires { Op::parameter(scale, envelope); })
+        return Op::parameter(scale, envelope);
+    else
+        return 0;
+}
+
 using Activations = List<Identity, Tanh, Sin, Cos, Sinh, Cosh, Exp, Sigmoid, Softplus, Silu, Gelu,
-                         GeluTanh, Relu, Gaussian, Reciprocal, Sqrt, Log>;
+                         GeluTanh, Relu, Gaussian, Reciprocal, Sqrt, Log, Wire, Finer>;
 
 }  // namespace activation
 
@@ -265,12 +335,19 @@ enum class Activation : uint8_t {
     reciprocal,
     sqrt,
     log,
+    wire,
+    finer,
 };
 
 namespace activation {
 template <class... Ops>
 constexpr auto names(List<Ops...>) {
     return std::array{Ops::name...};
+}
+template <class... Ops>
+double parameter(List<Ops...>, Activation activation, double scale, double envelope) {
+    constexpr double (*table[])(double, double) = {parameter_of<Ops>...};
+    return table[static_cast<int>(activation)](scale, envelope);
 }
 }  // namespace activation
 
@@ -303,6 +380,7 @@ struct ActivationProgram {
     uint8_t term_count = 0;  // of the channels from 1 on, in their order
     uint8_t max_order = 0;   // highest order among the terms
     double scale = 1;
+    double parameter = 0;  // of the activations that have one
     Term terms[max_terms];
 };
 

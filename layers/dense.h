@@ -9,12 +9,15 @@ public:
     // scale is the omega of a sine network and multiplies the bias too, as in the original SIREN
     // code.
     Dense(int64_t inputs, int64_t outputs, DType dtype, const LinearStart& start,
-          Activation activation, double scale = 1)
-        : linear_(inputs, outputs, dtype, start), activation_(activation), scale_(scale) {}
+          Activation activation, double scale = 1, double envelope = 1)
+        : linear_(inputs, outputs, dtype, start),
+          activation_(activation),
+          scale_(scale),
+          envelope_(envelope) {}
 
     using Layer::forward;
     Jet forward(const Jet& x) const override {
-        return apply(activation_, linear_.forward(x), scale_);
+        return apply(activation_, linear_.forward(x), scale_, envelope_);
     }
     int64_t inputs() const override { return linear_.inputs(); }
     int64_t outputs() const override { return linear_.outputs(); }
@@ -28,6 +31,7 @@ private:
     Linear linear_;
     Activation activation_;
     double scale_;
+    double envelope_;  // s of wire
 };
 
 }  // namespace ralimp

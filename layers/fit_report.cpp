@@ -216,7 +216,8 @@ FitReport make_fit_report(const FitOptions& options) {
     FitReport report;
     report.options = options;
     if (options.squared_norm == 0) report.options.squared_norm = options.half_width;
-    const ScalarFunction function = activation_function(options.activation, options.frequency);
+    const ScalarFunction function =
+        activation_function(options.activation, options.frequency, options.envelope);
     RationalFitOptions fit_options;
     fit_options.multiplicity = options.multiplicity;
     fit_options.minimax = options.minimax;

@@ -13,6 +13,7 @@ namespace ralimp {
 struct FitOptions {
     std::string activation = "tanh";
     double frequency = 1;   // of the activation: f(frequency t)
+    double envelope = 1;    // of wire
     double half_width = 3;  // T
     int degree = 2;         // K
     int pole_pairs = 2;     // J
@@ -34,6 +35,8 @@ struct FitOptions {
     static void describe(auto& config, auto& field) {
         field("activation", config.activation, "function to replace");
         field("frequency", config.frequency, "of the activation: f(frequency t)", more_than(0));
+        field("envelope", config.envelope, "s of wire: cos(frequency t) exp(-(s t)^2)",
+              more_than(0));
         field("half_width", config.half_width, "T: the fit is made on [-T, T]", more_than(0));
         field("degree", config.degree, "K: of the surrogate's polynomial; -1: none",
               between(-1, 20));

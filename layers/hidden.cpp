@@ -9,7 +9,7 @@ namespace {
 std::unique_ptr<Layer> make(const DenseHiddenConfig&, int64_t inputs, int64_t outputs,
                             const HiddenStart& start) {
     return std::make_unique<Dense>(inputs, outputs, start.dtype, start.start, start.activation,
-                                   start.scale);
+                                   start.scale, start.envelope);
 }
 
 std::unique_ptr<Layer> make(const RalimpConfig& config, int64_t inputs, int64_t outputs,

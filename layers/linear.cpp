@@ -24,6 +24,9 @@ Tensor start_weight(int64_t outputs, int64_t inputs, DType dtype, const LinearSt
         case Initialization::siren_first:
             bound = 1 / fan_in;
             break;
+        case Initialization::fan_in:
+            bound = 1 / std::sqrt(fan_in);
+            break;
         case Initialization::xavier_normal:
             return random_normal({outputs, inputs}, start.key, dtype, 0,
                                  std::sqrt(2 / (fan_in + fan_out)));
@@ -32,13 +35,14 @@ Tensor start_weight(int64_t outputs, int64_t inputs, DType dtype, const LinearSt
 }
 
 Tensor start_bias(int64_t outputs, int64_t inputs, DType dtype, const LinearStart& start) {
-    if (start.initialization != Initialization::siren &&
-        start.initialization != Initialization::siren_first)
-        return Tensor::zeros({outputs}, dtype);
+    using enum Initialization;
+    const bool random = start.bias || start.initialization == siren ||
+                        start.initialization == siren_first || start.initialization == fan_in;
+    if (!random) return Tensor::zeros({outputs}, dtype);
     // The weight used the first outputs·inputs draws of the key; the bias has a key of its own.
     RandomKey key = start.key;
     key.step ^= 0x80000000u;
-    const double bound = 1 / std::sqrt(static_cast<double>(inputs));
+    const double bound = start.bias.value_or(1 / std::sqrt(static_cast<double>(inputs)));
     return random_uniform({outputs}, key, dtype, -bound, bound);
 }
 

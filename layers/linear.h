@@ -1,6 +1,7 @@
 // Affine map x Wᵀ + b and the ways to start it.
 #pragma once
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "layers/layer.h"
@@ -14,20 +15,24 @@ namespace ralimp {
 //   kaiming       a = sqrt(6 / fan_in), bias 0                           He et al. 2015, for ReLU
 //   siren         a = sqrt(6 / fan_in) / omega                           Sitzmann et al. 2020
 //   siren_first   a = 1 / fan_in                                         the first layer of a SIREN
-// Both siren forms start the bias with U(±1 / sqrt(fan_in)), as the original code does.
-enum class Initialization { xavier, xavier_normal, kaiming, siren, siren_first };
+//   fan_in        a = 1 / sqrt(fan_in)                                   what PyTorch starts with
+// The siren forms and fan_in start the bias with U(±1 / sqrt(fan_in)), as the original code of
+// SIREN, Gauss and WIRE networks does.
+enum class Initialization { xavier, xavier_normal, kaiming, siren, siren_first, fan_in };
 
 constexpr auto enum_names(Initialization) {
     using enum Initialization;
-    return std::array{std::pair{xavier, "xavier"}, std::pair{xavier_normal, "xavier_normal"},
-                      std::pair{kaiming, "kaiming"}, std::pair{siren, "siren"},
-                      std::pair{siren_first, "siren_first"}};
+    return std::array{
+        std::pair{xavier, "xavier"},           std::pair{xavier_normal, "xavier_normal"},
+        std::pair{kaiming, "kaiming"},         std::pair{siren, "siren"},
+        std::pair{siren_first, "siren_first"}, std::pair{fan_in, "fan_in"}};
 }
 
 struct LinearStart {
     Initialization initialization = Initialization::xavier;
     double omega = 30;
     RandomKey key;
+    std::optional<double> bias;  // k: the bias starts with U(-k, k) instead, as FINER's does
 };
 
 class Linear : public Layer {

@@ -17,17 +17,18 @@ std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, i
     const auto fits = std::make_shared<RationalFits>();
     uint32_t layer = 0;
     const auto next_start = [&](Initialization initialization, double omega) {
-        return LinearStart{initialization, omega, {seed, RandomStream::parameters, layer++}};
+        return LinearStart{initialization, omega, {seed, RandomStream::parameters, layer++}, {}};
     };
     const bool siren = config.initialization == Initialization::siren;
-    layers.push_back(std::make_unique<Dense>(
-        inputs, config.width, dtype,
-        next_start(siren ? Initialization::siren_first : config.initialization, config.first_omega),
-        config.activation, config.first_omega));
+    LinearStart first =
+        next_start(siren ? Initialization::siren_first : config.initialization, config.first_omega);
+    first.bias = config.first_bias;
+    layers.push_back(std::make_unique<Dense>(inputs, config.width, dtype, first, config.activation,
+                                             config.first_omega, config.envelope));
     for (int64_t i = 1; i < config.hidden_layers; ++i)
         layers.push_back(
             make_hidden(config.hidden, config.width, config.width,
-                        {config.activation, config.omega,
+                        {config.activation, config.omega, config.envelope,
                          next_start(config.initialization, config.omega), dtype, fits}));
     layers.push_back(std::make_unique<Linear>(config.width, outputs, dtype,
                                               next_start(config.initialization, config.omega)));

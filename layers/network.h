@@ -18,7 +18,9 @@ struct NetworkConfig {
     Activation activation = Activation::tanh;
     double omega = 1;        // f(omega (W x + b)) in every hidden layer but the first
     double first_omega = 1;  // the same in the first
+    double envelope = 10;    // s of wire, in every hidden layer
     Initialization initialization = Initialization::xavier;
+    std::optional<double> first_bias;
     HiddenConfig hidden;  // the layers from width to width
     bool scale_inputs = true;
 
@@ -30,7 +32,14 @@ struct NetworkConfig {
         field("omega", config.omega, "f(omega (W x + b)) in the hidden layers after the first",
               more_than(0));
         field("first_omega", config.first_omega, "the same in the first layer", more_than(0));
+        field("envelope", config.envelope,
+              "s of the activation wire, cos(omega z) exp(-(s z)^2); others have none",
+              more_than(0));
         field("initialization", config.initialization, "how weights start; siren divides by omega");
+        field("first_bias", config.first_bias,
+              "k: the first layer's bias starts in U(-k, k), as FINER's does; null: as "
+              "initialization says",
+              at_least(0));
         field("hidden", config.hidden, "kind of the layers from width to width");
         field("scale_inputs", config.scale_inputs, "map the domain to [-1, 1] first");
     }

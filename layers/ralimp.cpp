@@ -19,10 +19,10 @@ Atoms make_atoms(const RalimpConfig& config, const HiddenStart& start) {
     nodes.key = {start.start.key.seed, RandomStream::noise, start.start.key.step << 8};
     RationalFits own;
     RationalFits& fits = start.fits ? *start.fits : own;
-    return Atoms(
-        fits.get(name_of(start.activation), start.scale, config.half_width,
-                 static_cast<int>(config.degree), static_cast<int>(config.pole_pairs), fit),
-        nodes, start.dtype);
+    return Atoms(fits.get(name_of(start.activation), start.scale, config.half_width,
+                          static_cast<int>(config.degree), static_cast<int>(config.pole_pairs), fit,
+                          start.envelope),
+                 nodes, start.dtype);
 }
 
 int64_t polynomial_row_count(const RalimpConfig& config) {

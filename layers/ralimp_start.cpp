@@ -96,7 +96,8 @@ void Ralimp::start_free(const Tensor& x) {
 
     const Tensor weight = start_weight(outputs_, inputs_, start_.dtype, start_.start);
     const Tensor bias = start_bias(outputs_, inputs_, start_.dtype, start_.start);
-    const Tensor wanted_outputs = apply(start_.activation, linear(x, weight, bias), start_.scale);
+    const Tensor wanted_outputs =
+        apply(start_.activation, linear(x, weight, bias), start_.scale, start_.envelope);
     const RidgeSolution solution =
         ridge_regression(features(Jet::value_only(x)).value(), wanted_outputs, config_.ridge);
     psi_.copy_from(solution.weight);

@@ -286,13 +286,14 @@ RationalFit fit_rational(const ScalarFunction& function, double half_width, int 
 
 const RationalFit& RationalFits::get(const std::string& activation, double frequency,
                                      double half_width, int degree, int pole_pairs,
-                                     const RationalFitOptions& options) {
-    const auto key = std::tuple(activation, frequency, half_width, degree, pole_pairs, options);
+                                     const RationalFitOptions& options, double envelope) {
+    const auto key =
+        std::tuple(activation, frequency, half_width, degree, pole_pairs, options, envelope);
     const auto found = fits_.find(key);
     if (found != fits_.end()) return found->second;
     return fits_
-        .emplace(key, fit_rational(activation_function(activation, frequency), half_width, degree,
-                                   pole_pairs, options))
+        .emplace(key, fit_rational(activation_function(activation, frequency, envelope), half_width,
+                                   degree, pole_pairs, options))
         .first->second;
 }
 

@@ -66,13 +66,15 @@ RationalFit fit_rational(const ScalarFunction& function, double half_width, int 
 // share them. Not for several threads at a time.
 class RationalFits {
 public:
-    // fit_rational() of activation_function(activation, frequency).
+    // fit_rational() of activation_function(activation, frequency, envelope).
     const RationalFit& get(const std::string& activation, double frequency, double half_width,
-                           int degree, int pole_pairs, const RationalFitOptions& options = {});
+                           int degree, int pole_pairs, const RationalFitOptions& options = {},
+                           double envelope = 1);
     std::size_t size() const { return fits_.size(); }
 
 private:
-    std::map<std::tuple<std::string, double, double, int, int, RationalFitOptions>, RationalFit>
+    std::map<std::tuple<std::string, double, double, int, int, RationalFitOptions, double>,
+             RationalFit>
         fits_;
 };
 

@@ -11,19 +11,20 @@ namespace {
 
 struct Entry {
     const char* name;
-    double (*value)(double);
+    double (*value)(double t, double parameter);
+    double (*parameter)(double scale, double envelope);
 };
 
 template <class Op>
-double value_of(double t) {
+double value_of(double t, double parameter) {
     double value = 0;
-    Op::template derivatives<0>(t, &value);
+    activation::derivatives_of<Op, 0>(t, parameter, &value);
     return value;
 }
 
 template <class... Ops>
 std::vector<Entry> entries_of(List<Ops...>) {
-    return {{Ops::name, &value_of<Ops>}...};
+    return {{Ops::name, &value_of<Ops>, &activation::parameter_of<Ops>}...};
 }
 
 const std::vector<Entry>& entries() {
@@ -48,11 +49,14 @@ const std::vector<std::string>& activation_names() {
     return names;
 }
 
-double activation_value(std::string_view name, double t) { return find(name).value(t); }
+double activation_value(std::string_view name, double t) { return activation_function(name)(t); }
 
-ScalarFunction activation_function(std::string_view name, double frequency) {
-    double (*const value)(double) = find(name).value;
-    return [value, frequency](double t) { return value(frequency * t); };
+ScalarFunction activation_function(std::string_view name, double frequency, double envelope) {
+    const Entry& entry = find(name);
+    const double parameter = entry.parameter(frequency, envelope);
+    return [value = entry.value, frequency, parameter](double t) {
+        return value(frequency * t, parameter);
+    };
 }
 
 }  // namespace ralimp

@@ -16,7 +16,9 @@ const std::vector<std::string>& activation_names();
 // The activation's value at t. Throws Error, with the known names, for an unknown one.
 double activation_value(std::string_view name, double t);
 
-// t -> activation(frequency * t); the frequency is SIREN's ω for `sin`.
-ScalarFunction activation_function(std::string_view name, double frequency = 1);
+// t -> activation(frequency * t); the frequency is SIREN's ω for `sin`. The envelope is the s of
+// `wire`, cos(frequency t) e^(-(s t)²); `finer` is sin(frequency (|t| + 1) t).
+ScalarFunction activation_function(std::string_view name, double frequency = 1,
+                                   double envelope = 1);
 
 }  // namespace ralimp

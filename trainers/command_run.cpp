@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 #include <xxhash.h>
 
+#include <charconv>
+
 #include "core/parallel.h"
 #include "data/image.h"
 #include "layers/parameters.h"
@@ -82,6 +84,23 @@ void inspect_run(const std::filesystem::path& path) {
                        value);
 }
 
+// "480x640" as {480, 640}.
+std::vector<int64_t> parse_size(const std::string& text) {
+    std::vector<int64_t> size;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (true) {
+        int64_t count = 0;
+        const auto [rest, error] = std::from_chars(at, end, count);
+        if (error != std::errc() || count < 1 || (rest != end && *rest != 'x'))
+            fail_with(ExitCode::bad_config,
+                      "--size: '{}' is no size; an image has HEIGHTxWIDTH, a sound SAMPLES", text);
+        size.push_back(count);
+        if (rest == end) return size;
+        at = rest + 1;
+    }
+}
+
 }  // namespace
 
 ExitCode evaluate(const RunOptions& options) {
@@ -92,14 +111,19 @@ ExitCode evaluate(const RunOptions& options) {
 }
 
 ExitCode render(const RunOptions& options) {
+    const RenderRequest request{
+        options.size.empty() ? std::vector<int64_t>{} : parse_size(options.size),
+        options.derivatives};
     const LoadedRun run = load_run(options);
     const std::filesystem::path folder =
         options.output.empty() ? run.folder.pictures() : options.output;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", folder.string(), error.message());
-    for (const std::string& name : run.task->draw(folder))
-        fmt::print("{}\n", (folder / name).string());
+    const std::vector<std::string> names =
+        request.empty() ? run.task->draw(folder) : run.task->render(folder, request);
+    for (const std::string& name : names) fmt::print("{}\n", (folder / name).string());
+    if (!request.empty()) return ExitCode::success;
     draw_loss_curves(run.folder.metrics(), folder / "loss.png");
     fmt::print("{}\n", (folder / "loss.png").string());
     return ExitCode::success;

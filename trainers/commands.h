@@ -24,11 +24,13 @@ struct RunOptions {
     std::filesystem::path run;        // a run's folder
     std::string checkpoint = "last";  // last, best, or a path
     std::filesystem::path output;     // render: where pictures go; empty: the run's pictures folder
+    std::string size;                 // render: "HEIGHTxWIDTH", "SAMPLES"; empty: as trained
+    bool derivatives = false;         // render: gradient and Laplacian
 };
 
 // Prints the figures of a run's model, one "name value" a line.
 ExitCode evaluate(const RunOptions& options);
-// Draws its pictures again.
+// Draws its pictures again; with a size or derivatives those instead.
 ExitCode render(const RunOptions& options);
 // What stands in a checkpoint, a run folder, an image or a config.
 ExitCode inspect(const std::filesystem::path& file);

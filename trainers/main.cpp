@@ -44,6 +44,18 @@ CLI::App* add_run_command(CLI::App& app, const char* name, const char* help, Run
     return command;
 }
 
+void add_render(CLI::App& app, RunOptions& options) {
+    CLI::App* command = add_run_command(app, "render", "draw the pictures of a run", options);
+    command->add_option("--output", options.output, "where to; default: the run's pictures folder")
+        ->type_name("DIR");
+    command
+        ->add_option("--size", options.size,
+                     "of a siren run: its signal at this size instead of the usual pictures")
+        ->type_name("HEIGHTxWIDTH|SAMPLES");
+    command->add_flag("--derivatives", options.derivatives,
+                      "of a siren run: gradient and Laplacian instead of the usual pictures");
+}
+
 void add_fit(CLI::App& app, FitCommandOptions& options) {
     CLI::App* command = app.add_subcommand(
         "fit",
@@ -85,9 +97,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     std::filesystem::path file;
     add_train(app, train_options, arguments);
     add_run_command(app, "evaluate", "print the figures of a run's model", run_options);
-    add_run_command(app, "render", "draw the pictures of a run", run_options)
-        ->add_option("--output", run_options.output, "where to; default: the run's pictures folder")
-        ->type_name("DIR");
+    add_render(app, run_options);
     add_fit(app, fit_options);
     app.add_subcommand("inspect", "print what stands in a checkpoint, a run, a config or an image")
         ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG or JPEG")

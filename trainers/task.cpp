@@ -27,4 +27,9 @@ Tensor in_pieces(const Tensor& inputs, const std::function<Tensor(const Tensor&)
     return concatenate(pieces);
 }
 
+std::vector<std::string> Task::render(const std::filesystem::path&, const RenderRequest&) {
+    fail_with(ExitCode::bad_config, "render: --size and --derivatives are for siren runs, not {}",
+              kind());
+}
+
 }  // namespace ralimp

@@ -27,6 +27,14 @@ struct Loss {
     std::vector<std::pair<std::string, Tensor>> terms;  // unweighted
 };
 
+// What `ralimp render` may ask for besides a task's usual pictures.
+struct RenderRequest {
+    std::vector<int64_t>
+        size;  // samples along each axis, such as {height, width}; empty: as trained
+    bool derivatives = false;
+    bool empty() const { return size.empty() && !derivatives; }
+};
+
 class Task {
 public:
     virtual ~Task() = default;
@@ -72,6 +80,9 @@ public:
     virtual bool larger_is_better() const = 0;
     // Writes pictures of the present model into the folder and returns their names.
     virtual std::vector<std::string> draw(const std::filesystem::path& folder) = 0;
+    // Writes other pictures of it, on request. Error(bad_config) for what the task cannot draw.
+    virtual std::vector<std::string> render(const std::filesystem::path& folder,
+                                            const RenderRequest& request);
 };
 
 }  // namespace ralimp

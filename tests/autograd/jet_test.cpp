@@ -33,7 +33,7 @@ const std::vector<Activation> smooth = {
     Activation::identity, Activation::tanh, Activation::sin,  Activation::cos,
     Activation::sinh,     Activation::cosh, Activation::exp,  Activation::sigmoid,
     Activation::softplus, Activation::silu, Activation::gelu, Activation::gelu_tanh,
-    Activation::gaussian};
+    Activation::gaussian, Activation::wire, Activation::finer};
 
 struct SmallNetwork {
     Tensor w0 = requires_grad(normal({5, 3}, 1)), b0 = requires_grad(normal({5}, 2));
@@ -58,7 +58,7 @@ TEST(Jet, AgreesWithNestedReverseModeForEveryDerivative) {
         // The plain-operation reference of the activation, so that the fused kernel is not compared
         // with itself.
         const auto plain = [&](const Tensor& x, double scale) {
-            return activation_derivative(f, 0, x * scale);
+            return activation_derivative(f, 0, x * scale, plan->composition(f, scale).parameter);
         };
         const Tensor h0 = plain(matmul(points, transpose(network.w0)) + network.b0, 0.7);
         const Tensor h1 = plain(matmul(h0, transpose(network.w1)) + network.b1, 1);
@@ -145,7 +145,9 @@ TEST(Jet, FusedActivationInFloat32StaysNearFloat64) {
         const Tensor single = requires_grad(to(x, DType::float32)), twice = requires_grad(x);
         const Tensor a = apply(f, Jet(single, plan)).channels(),
                      b = apply(f, Jet(twice, plan)).channels();
-        EXPECT_LT(largest_difference(a, b), 2e-6) << name_of(f);
+        // The sine of finer has an argument that grows with x², and so does its rounding.
+        const double tolerance = f == Activation::finer ? 6e-6 : 2e-6;
+        EXPECT_LT(largest_difference(a, b), tolerance) << name_of(f);
         EXPECT_LT(largest_difference(grad(sum(a), single), grad(sum(b), twice)), 1e-5)
             << name_of(f);
     }

@@ -52,6 +52,12 @@ expect_error 3 'empty.jpg' "$ralimp" train "${siren[@]}" data.image=empty.jpg
 expect_error 3 'is a folder' "$ralimp" train "${siren[@]}" data.image=siren
 expect_error 2 'larger than' "$ralimp" train "$source_folder/configs/siren/quick.yaml" \
     data.image=$picture 'data.size=[50, 50]'
+sound=("$source_folder/configs/siren/audio.yaml" network.width=8)
+expect_error 3 'text.png: is not a WAV file' "$ralimp" train "${sound[@]}" data.sound=text.png
+expect_error 3 'none.wav' "$ralimp" train "${sound[@]}" data.sound=none.wav
+expect_error 2 'unknown key data.size' "$ralimp" train "${sound[@]}" 'data.size=[3, 4]'
+expect_error 2 'loss.fit: laplacian needs 3' "$ralimp" train "${tiny_siren[@]}" loss.fit=laplacian \
+    'data.size=[2, 2]'
 expect_error 2 'batch_size' "$ralimp" train "${tiny_siren[@]}" data.batch_size=181
 [[ ! -e runs ]] || complain "a folder was made for a run that could not begin: $(ls runs)"
 
@@ -66,6 +72,11 @@ expect_error 3 'is not the folder of a run' "$ralimp" evaluate full
 expect_error 3 'does not exist' "$ralimp" evaluate nowhere
 expect_error 3 'cannot be read' "$ralimp" inspect nowhere
 expect_error 4 'cannot be made' "$ralimp" render siren --output file/pictures
+for size in 0x5 x 5x 5x-1 1e3 99999999999999999999; do
+    expect_error 2 "^ralimp: --size: '$size' is no size" "$ralimp" render siren --size $size
+done
+expect_error 2 'no size of an image' "$ralimp" render siren --size 12
+expect_error 2 'million pixels' "$ralimp" render siren --size 1000000x1000000
 expect_error 3 'none.h5: cannot be read' "$ralimp" evaluate siren --checkpoint none.h5
 
 # Checkpoints.

@@ -96,6 +96,30 @@ if [[ $pictures == yes ]]; then
     expect 0 "$ralimp" render runs/quick-1
 fi
 
+# A network at another size, and its derivatives.
+expect 0 "$ralimp" render runs/quick-1 --size 31x18 --output drawn
+expect_text out.txt '^drawn/reconstruction_31x18.png$'
+expect 0 "$ralimp" render runs/quick-1 --derivatives --size 7x9 --output drawn
+for name in gradient_7x9 laplacian_7x9; do
+    expect 0 "$ralimp" inspect drawn/$name.png
+    expect_text out.txt ': 7 x 9, 3 channels of 8 bits$'
+done
+
+# A sound.
+expect 0 "$ralimp" train "$source_folder/configs/siren/audio.yaml" network.width=8 data.seconds=0.05 \
+    training.phases.0.steps=4 --output sound
+expect_run sound snr psnr max_error
+[[ $(head -c 4 sound/pictures/reconstruction.wav) == RIFF ]] || complain "sound has no WAV"
+expect 0 "$ralimp" render sound --size 1000 --output drawn
+[[ $(wc -c <drawn/reconstruction_1000.wav) == 2044 ]] || complain "not 1000 samples of 16 bits"
+expect 0 "$ralimp" train "$source_folder/configs/siren/audio.yaml" network.first_omega=1 --check
+expect_text out.txt '^  warning: network.first_omega: 1 is far too low'
+
+# A picture from its gradient.
+expect 0 "$ralimp" train "$source_folder/configs/siren/from_gradients.yaml" network.width=8 \
+    'data.size=[8, 9]' training.phases.0.steps=4 --output poisson
+expect_run poisson psnr max_error gradient_error
+
 # What a run would be.
 expect 0 "$ralimp" train --check "${tiny_pinn[@]}"
 expect_text out.txt '^  dense 2 -> 8, tanh +24 trained +24 deployed$'

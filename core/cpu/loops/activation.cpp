@@ -12,18 +12,18 @@ constexpr int64_t block = 512;
 
 // x[i] -> d[k][i] for k = 0 … Order, each row of d one block long.
 template <class Op, int Order, class T>
-void derivatives(const T* x, T* d, int64_t count) {
+void derivatives(const T* x, T parameter, T* d, int64_t count) {
     using P = Pack<T>;
     for (int64_t i = 0; i < count; i += P::width) {
         P values[Order + 1];
-        Op::template derivatives<Order>(P::load(x + i), values);
+        activation::derivatives_of<Op, Order>(P::load(x + i), P(parameter), values);
         for (int k = 0; k <= Order; ++k) values[k].store(d + k * block + i);
     }
 }
 
 // The same from the values f(x).
 template <class Op, int Order, class T>
-void derivatives_from_value(const T* y, T* d, int64_t count) {
+void derivatives_from_value(const T* y, T, T* d, int64_t count) {
     using P = Pack<T>;
     for (int64_t i = 0; i < count; i += P::width) {
         P values[Order + 1];
@@ -33,7 +33,7 @@ void derivatives_from_value(const T* y, T* d, int64_t count) {
 }
 
 template <class T>
-using DerivativesKernel = void (*)(const T* x, T* d, int64_t count);
+using DerivativesKernel = void (*)(const T* x, T parameter, T* d, int64_t count);
 
 template <class Op, class T>
 constexpr DerivativesKernel<T> kernel_of(int order) {
@@ -128,10 +128,11 @@ void block_derivatives(const ActivationProgram& program, int order, const T* v, 
         value ? select_value_kernel<T>(all, program.activation, order) : nullptr;
     if (from_value) {
         load_block(scratch, T(1), value, count);
-        from_value(scratch.x, scratch.d, count);
+        from_value(scratch.x, T(0), scratch.d, count);
     } else {
         load_block(scratch, static_cast<T>(program.scale), v, count);
-        select_kernel<T>(all, program.activation, order)(scratch.x, scratch.d, count);
+        select_kernel<T>(all, program.activation, order)(
+            scratch.x, static_cast<T>(program.parameter), scratch.d, count);
     }
     if (program.scale == 1) return;
     const P scale(static_cast<T>(program.scale));
