@@ -33,7 +33,8 @@ Sound load(const AudioDataConfig& config) {
     return sound;
 }
 
-double scale_of(const Sound& sound) {
+// The power of two that brings the loudest sample into (0.5, 1].
+double scale_for(const Sound& sound) {
     const double loudest = max(abs(sound.samples)).item();
     return loudest == 0 ? 1 : std::ldexp(1.0, -static_cast<int>(std::ceil(std::log2(loudest))));
 }
@@ -69,7 +70,7 @@ std::string title_of(const char* text, int64_t channel, int64_t channels) {
 }  // namespace
 
 AudioSignal::AudioSignal(const AudioDataConfig& config)
-    : sound_(load(config)), grid_{sound_.length()}, scale_(ralimp::scale_of(sound_)) {}
+    : sound_(load(config)), grid_{sound_.length()}, scale_(scale_for(sound_)) {}
 
 Tensor AudioSignal::values(DType dtype) const { return to(sound_.samples * scale_, dtype); }
 

@@ -29,8 +29,8 @@ struct Loss {
 
 // What `ralimp render` may ask for besides a task's usual pictures.
 struct RenderRequest {
-    std::vector<int64_t>
-        size;  // samples along each axis, such as {height, width}; empty: as trained
+    // Samples along each axis, such as {height, width}; empty: as trained.
+    std::vector<int64_t> size;
     bool derivatives = false;
     bool empty() const { return size.empty() && !derivatives; }
 };
