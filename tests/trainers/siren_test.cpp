@@ -39,13 +39,15 @@ fs::path fit_perfectly(const TemporaryFolder& folder, const std::string& data) {
     const std::string config = fmt::format(
         "kind: siren\nprecision: float64\nthreads: 1\ndata: {}\n"
         "network: {{hidden_layers: 2, width: 40}}\n"
-        "training: {{phases: [{{steps: 500, optimizer: {{kind: lbfgs, gradient_tolerance: 1e-14, "
-        "change_tolerance: 0}}}}], log_every: 1000}}\n",
+        "training: {{phases: [{{steps: 500, optimizer: {{kind: lbfgs, tolerance_gradient: 1e-14, "
+        "tolerance_change: 0}}}}], log_every: 1000}}\n",
         data);
     const Trained trained = train_in(fs::path(folder.path()) / "run", config);
     EXPECT_EQ(trained.error, "");
     for (const auto& [name, value] : trained.result.metrics)
-        if (name == "psnr") EXPECT_GT(value, 110);
+        if (name == "psnr") {
+            EXPECT_GT(value, 110);
+        }
     return fs::path(folder.path()) / "run/pictures";
 }
 
@@ -322,7 +324,9 @@ TEST(SirenFits, WhatAFitCannotSeeDoesNotChangeItsFigures) {
         EXPECT_EQ(free, std::abs(after[0] - before[0]) < 1e-9) << fit;
         EXPECT_EQ(free, task->loss(0).total.item() == loss) << fit;
         EXPECT_EQ(task->metric_names().size(), free ? 3u : 2u);
-        if (free) EXPECT_EQ(task->metric_names()[2], std::string(fit) + "_error");
+        if (free) {
+            EXPECT_EQ(task->metric_names()[2], std::string(fit) + "_error");
+        }
     }
 }
 
@@ -389,9 +393,8 @@ TEST(SirenSounds, APerfectFitOfAnySoundIsThatSound) {
     const auto draw = [](uint64_t i) {
         return random_uniform<double>({8, RandomStream::user, 0}, i);
     };
-    for (const SampleFormat format : {SampleFormat::pcm8, SampleFormat::pcm16, SampleFormat::pcm24})
+    for (const SampleFormat format : {SampleFormat::pcm8, SampleFormat::pcm16})
         for (const int channels : {1, 2}) {
-            if (format == SampleFormat::pcm24 && channels == 2) continue;
             const TemporaryFolder folder;
             std::vector<double> samples;
             for (int i = 0; i < 12; ++i) samples.push_back(0.3 * (2 * draw(i) - 1));
@@ -400,9 +403,8 @@ TEST(SirenSounds, APerfectFitOfAnySoundIsThatSound) {
             const fs::path pictures =
                 fit_perfectly(folder, fmt::format("{{kind: audio, sound: {}}}", folder / "in.wav"));
             for (const char* name : {"reconstruction.wav", "original.wav"})
-                if (format != SampleFormat::pcm24 || std::string(name) != "reconstruction.wav")
-                    EXPECT_EQ(read_file((pictures / name).string()), read_file(folder / "in.wav"))
-                        << channels;
+                EXPECT_EQ(read_file((pictures / name).string()), read_file(folder / "in.wav"))
+                    << channels << " " << name;
         }
 }
 
