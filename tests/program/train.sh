@@ -10,7 +10,7 @@ expect_run() { # FOLDER, then the keys of its result.json
     done
     for key in "$@" task trained_parameters deployed_parameters steps seconds steps_per_second \
         clamped_exponents peak_memory_bytes seed version stopped_by; do
-        expect_text "$folder/result.json" "^  \"$key\": [0-9\".a-z]"
+        expect_text "$folder/result.json" "^  \"$key\": [-0-9\".a-z]"
     done
     # Flat: one object, one value a line.
     [[ $(grep -c '[{}]' "$folder/result.json") == 2 ]] || complain "$folder/result.json is not flat"
