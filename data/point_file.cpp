@@ -41,12 +41,18 @@ Lists read_datasets(const std::string& path, const std::vector<std::string>& nam
 
 Lists read_columns(const std::string& path, const std::vector<std::string>& names) {
     const NumberTable table = read_number_table(path);
+    const auto column_of = [&](const std::string& name) {
+        return std::find(table.columns.begin(), table.columns.end(), name);
+    };
+    std::vector<std::string> missing;
+    for (const std::string& name : names)
+        if (column_of(name) == table.columns.end()) missing.push_back(name);
+    if (!missing.empty())
+        fail_with(ExitCode::bad_input, "{}: has no column {}; it has {}", path,
+                  fmt::join(missing, ", "), fmt::join(table.columns, ", "));
     Lists lists;
     for (const std::string& name : names) {
-        const auto found = std::find(table.columns.begin(), table.columns.end(), name);
-        if (found == table.columns.end())
-            fail_with(ExitCode::bad_input, "{}: has no column {}; it has {}", path, name,
-                      fmt::join(table.columns, ", "));
+        const auto found = column_of(name);
         const std::vector<double> values = table.values.to_vector<double>();
         std::vector<double>& list = lists.emplace_back();
         for (auto i = static_cast<std::size_t>(found - table.columns.begin()); i < values.size();

@@ -1,4 +1,4 @@
-// Commands on a run that exists: evaluate, render, inspect.
+// Commands on a run that exists: evaluate, predict, render, inspect.
 #include <fmt/core.h>
 #include <xxhash.h>
 
@@ -49,7 +49,7 @@ LoadedRun load_run(const RunOptions& options) {
     const auto config = read_config_text<RunConfig>(checkpoint.config, name + ": config");
     if (const int64_t threads = settings_of(config).threads; threads > 0)
         set_thread_count(static_cast<int>(threads));
-    auto task = make_task(config);
+    auto task = make_task(config, TaskUse::trained_model);
     load_into(named_tensors(task->model()), checkpoint, "model");
     return {std::move(folder), std::move(task), checkpoint.whole_number("step")};
 }
@@ -84,42 +84,92 @@ void inspect_run(const std::filesystem::path& path) {
                        value);
 }
 
-// "480x640" as {480, 640}.
-std::vector<int64_t> parse_size(const std::string& text) {
-    std::vector<int64_t> size;
+// A word of a shell's command line.
+std::string shell_word(const std::string& text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+// How the frames in the folder become a film. Most players want even numbers of pixels.
+void print_film_command(const std::filesystem::path& folder, int64_t frames) {
+    fmt::print(
+        "{} frames are in {}; a film of them makes\n"
+        "ffmpeg -framerate 25 -i {} -frames:v {} -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' "
+        "-pix_fmt yuv420p {}\n",
+        frames, folder.string(), shell_word((folder / "frame-%04d.png").string()), frames,
+        shell_word((folder / "film.mp4").string()));
+}
+
+// The value of an option, "200x100", as {200, 100}.
+std::vector<int64_t> parse_counts(const char* option, const std::string& text,
+                                  const char* expected) {
+    std::vector<int64_t> counts;
     const char* at = text.data();
     const char* const end = at + text.size();
     while (true) {
         int64_t count = 0;
         const auto [rest, error] = std::from_chars(at, end, count);
         if (error != std::errc() || count < 1 || (rest != end && *rest != 'x'))
-            fail_with(ExitCode::bad_config,
-                      "--size: '{}' is no size; an image has HEIGHTxWIDTH, a sound SAMPLES", text);
-        size.push_back(count);
-        if (rest == end) return size;
+            fail_with(ExitCode::bad_config, "{}: '{}' is no {}", option, text, expected);
+        counts.push_back(count);
+        if (rest == end) return counts;
         at = rest + 1;
     }
+}
+
+// Both empty where none is given.
+std::vector<int64_t> grid_of(const RunOptions& options) {
+    if (options.grid.empty()) return {};
+    return parse_counts("--grid", options.grid,
+                        "grid; a number of points for each axis, such as 200x100");
+}
+
+std::vector<int64_t> size_of(const RunOptions& options) {
+    if (options.size.empty()) return {};
+    return parse_counts("--size", options.size, "size; an image has HEIGHTxWIDTH, a sound SAMPLES");
 }
 
 }  // namespace
 
 ExitCode evaluate(const RunOptions& options) {
+    const std::vector<int64_t> grid = grid_of(options);
     const LoadedRun run = load_run(options);
+    const NamedValues figures = grid.empty() ? run.task->evaluate() : run.task->evaluate_on(grid);
     fmt::print("step {}\n", run.step);
-    for (const auto& [name, value] : run.task->evaluate()) fmt::print("{} {}\n", name, value);
+    for (const auto& [name, value] : figures) fmt::print("{} {}\n", name, value);
+    return ExitCode::success;
+}
+
+ExitCode predict(const RunOptions& options) {
+    const PredictionPlace place{grid_of(options), options.points};
+    check_field_file(options.output);
+    const LoadedRun run = load_run(options);
+    const FieldData data = run.task->predict(place);
+    int64_t outside = 0;
+    for (uint8_t inside : data.inside.to_vector<uint8_t>()) outside += inside == 0;
+    if (outside > 0 && !place.points.empty())
+        fmt::print(stderr, "warning: {}: {} of {} points lie outside the domain\n",
+                   place.points.string(), outside, data.inside.elements());
+    write_field(options.output, data);
+    fmt::print("{}\n", options.output.string());
     return ExitCode::success;
 }
 
 ExitCode render(const RunOptions& options) {
-    const RenderRequest request{
-        options.size.empty() ? std::vector<int64_t>{} : parse_size(options.size),
-        options.derivatives};
+    const RenderRequest request{size_of(options), options.derivatives};
     const LoadedRun run = load_run(options);
-    const std::filesystem::path folder =
-        options.output.empty() ? run.folder.pictures() : options.output;
+    const std::filesystem::path usual =
+        options.frames > 0 ? run.folder.pictures() / "frames" : run.folder.pictures();
+    const std::filesystem::path folder = options.output.empty() ? usual : options.output;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", folder.string(), error.message());
+    if (options.frames > 0) {
+        run.task->draw_frames(folder, options.frames);
+        print_film_command(folder, options.frames);
+        return ExitCode::success;
+    }
     const std::vector<std::string> names =
         request.empty() ? run.task->draw(folder) : run.task->render(folder, request);
     for (const std::string& name : names) fmt::print("{}\n", (folder / name).string());

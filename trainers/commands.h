@@ -23,14 +23,21 @@ ExitCode train(const TrainOptions& options);
 struct RunOptions {
     std::filesystem::path run;        // a run's folder
     std::string checkpoint = "last";  // last, best, or a path
-    std::filesystem::path output;     // render: where pictures go; empty: the run's pictures folder
-    std::string size;                 // render: "HEIGHTxWIDTH", "SAMPLES"; empty: as trained
-    bool derivatives = false;         // render: gradient and Laplacian
+    // render: where pictures go; empty: the run's pictures folder, or frames in it. predict: the
+    // file to write.
+    std::filesystem::path output;
+    std::string size;              // render: "HEIGHTxWIDTH", "SAMPLES"; empty: as trained
+    bool derivatives = false;      // render: gradient and Laplacian
+    int64_t frames = 0;            // render: so many pictures in the course of time instead
+    std::string grid;              // evaluate, predict: "200x100"; empty: that of the run
+    std::filesystem::path points;  // predict: a file of points
 };
 
 // Prints the figures of a run's model, one "name value" a line.
 ExitCode evaluate(const RunOptions& options);
-// Draws its pictures again; with a size or derivatives those instead.
+// Writes the values of its model into a file (field_data.h).
+ExitCode predict(const RunOptions& options);
+// Draws its pictures again; with a size, derivatives or frames those instead.
 ExitCode render(const RunOptions& options);
 // What stands in a checkpoint, a run folder, an image or a config.
 ExitCode inspect(const std::filesystem::path& file);

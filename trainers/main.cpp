@@ -44,16 +44,57 @@ CLI::App* add_run_command(CLI::App& app, const char* name, const char* help, Run
     return command;
 }
 
+CLI::Option* add_grid(CLI::App* command, RunOptions& options) {
+    return command
+        ->add_option("--grid", options.grid,
+                     "of a PINN: how many points along each axis, the time last; default: those of "
+                     "the run's evaluations")
+        ->type_name("NxN…");
+}
+
 void add_render(CLI::App& app, RunOptions& options) {
     CLI::App* command = add_run_command(app, "render", "draw the pictures of a run", options);
-    command->add_option("--output", options.output, "where to; default: the run's pictures folder")
+    command
+        ->add_option("--output", options.output,
+                     "where to; default: the run's pictures folder, for frames frames/ in it")
         ->type_name("DIR");
+    command
+        ->add_option("--frames", options.frames,
+                     "of a PINN with a time: so many pictures from its start to its end, "
+                     "frame-0000.png and so on, instead of the usual ones")
+        ->type_name("N")
+        ->check(CLI::Range(2, 10000));
     command
         ->add_option("--size", options.size,
                      "of a siren run: its signal at this size instead of the usual pictures")
-        ->type_name("HEIGHTxWIDTH|SAMPLES");
-    command->add_flag("--derivatives", options.derivatives,
-                      "of a siren run: gradient and Laplacian instead of the usual pictures");
+        ->type_name("HEIGHTxWIDTH|SAMPLES")
+        ->excludes("--frames");
+    command
+        ->add_flag("--derivatives", options.derivatives,
+                   "of a siren run: gradient and Laplacian instead of the usual pictures")
+        ->excludes("--frames");
+}
+
+void add_predict(CLI::App& app, RunOptions& options) {
+    CLI::App* command = add_run_command(
+        app, "predict",
+        "write what a PINN computes into a file: its outputs, the exact ones where they are known, "
+        "and the residuals of the equations, float64, on a grid over the domain or at points",
+        options);
+    command
+        ->add_option("--output", options.output,
+                     "*.h5 (of a grid: datasets named as the axes and outputs, which another run "
+                     "can have as reference) or *.csv")
+        ->type_name("FILE")
+        ->required();
+    add_grid(command, options)
+        ->excludes(
+            command
+                ->add_option(
+                    "--points", options.points,
+                    "points of your own: CSV with a header, or HDF5, a column or dataset for "
+                    "each axis")
+                ->type_name("FILE"));
 }
 
 void add_fit(CLI::App& app, FitCommandOptions& options) {
@@ -96,7 +137,9 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     std::vector<std::string> arguments;
     std::filesystem::path file;
     add_train(app, train_options, arguments);
-    add_run_command(app, "evaluate", "print the figures of a run's model", run_options);
+    add_grid(add_run_command(app, "evaluate", "print the figures of a run's model", run_options),
+             run_options);
+    add_predict(app, run_options);
     add_render(app, run_options);
     add_fit(app, fit_options);
     app.add_subcommand("inspect", "print what stands in a checkpoint, a run, a config or an image")
@@ -116,6 +159,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     if (app.got_subcommand("fit")) return fit(fit_options);
     signals.emplace();
     if (app.got_subcommand("evaluate")) return evaluate(run_options);
+    if (app.got_subcommand("predict")) return predict(run_options);
     if (app.got_subcommand("render")) return render(run_options);
     sort_arguments(arguments, train_options);
     return train(train_options);

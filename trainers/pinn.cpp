@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/ranges.h>
 
 #include "autograd/operations.h"
 #include "core/file.h"
+#include "data/point_file.h"
 #include "data/weighted_choice.h"
-#include "trainers/pinn_pictures.h"
 
 namespace ralimp {
 namespace {
@@ -21,23 +22,17 @@ std::shared_ptr<const JetPlan> plan_of(const std::vector<PinnEquation>& equation
 }
 
 PinnReference choose_reference(const PinnProblem& problem, const CustomProblemConfig& text,
-                               const std::optional<std::vector<int64_t>>& given) {
+                               const std::optional<std::vector<int64_t>>& given,
+                               const std::string& key) {
     if (text.reference) {
         if (given)
-            fail_with(ExitCode::bad_config, "evaluation.grid: that of the reference file is used");
+            fail_with(ExitCode::bad_config, "{}: the run is compared with {} on the grid of that",
+                      key, text.reference->string());
         return reference_from_file(problem, *text.reference);
     }
     const std::size_t axes = problem.axes().size();
-    if (given && given->size() != axes)
-        fail_with(ExitCode::bad_config, "evaluation.grid: {} numbers for {} axes ({})",
-                  given->size(), axes, fmt::join(problem.axes(), ", "));
     if (given) {
-        constexpr double most_points = 1 << 24;
-        double points = 1;
-        for (int64_t along : *given) points *= static_cast<double>(along);
-        if (points > most_points)
-            fail_with(ExitCode::bad_config, "evaluation.grid: {:.3g} points; at most {:.3g}",
-                      points, most_points);
+        check_grid(problem, *given, key);
         return reference_on_grid(problem, *given);
     }
     if (axes == 2 && problem.time()) return reference_on_grid(problem, {256, 100});
@@ -45,22 +40,13 @@ PinnReference choose_reference(const PinnProblem& problem, const CustomProblemCo
     return reference_on_grid(problem, std::vector<int64_t>(axes, along_each[axes - 1]));
 }
 
-// Rows of x whose entry of the mask is not 0.
-Tensor rows_where(const Tensor& x, const Tensor& mask) {
-    std::vector<int64_t> rows;
-    const uint8_t* at = mask.data<uint8_t>();
-    for (int64_t row = 0; row < mask.elements(); ++row)
-        if (at[row]) rows.push_back(row);
-    const auto count = static_cast<int64_t>(rows.size());
-    if (count == mask.elements()) return x;
-    return index_select(x, 0, Tensor::from(rows, {count}));
-}
-
-PinnReference make_reference(const PinnProblem& problem, const PinnConfig& config) {
-    const CustomProblemConfig text = problem_text(config.problem);
-    PinnReference reference = choose_reference(problem, text, config.evaluation.grid);
+// The key is where the grid was given, for complaints.
+PinnReference make_reference(const PinnProblem& problem, const CustomProblemConfig& text,
+                             const std::optional<std::vector<int64_t>>& given,
+                             const std::string& key) {
+    PinnReference reference = choose_reference(problem, text, given, key);
     if (rows_where(reference.points, reference.inside).size(0) == 0)
-        fail_with(ExitCode::bad_config, "evaluation.grid: none of its points lies in the geometry");
+        fail_with(ExitCode::bad_config, "{}: none of its points lies in the geometry", key);
     // Formulas are quickly computed, and mistaken ones noticed before the training.
     if (!text.exact.empty()) reference.values = in_pieces(reference.points, problem.exact);
     if (reference.values.defined() &&
@@ -69,8 +55,51 @@ PinnReference make_reference(const PinnProblem& problem, const PinnConfig& confi
     return reference;
 }
 
+std::vector<double> picture_times(const PinnProblem& problem,
+                                  const std::optional<std::vector<double>>& given) {
+    if (!problem.time()) {
+        if (given) fail_with(ExitCode::bad_config, "evaluation.times: the problem has no time");
+        return {};
+    }
+    const auto& [start, end] = *problem.time();
+    if (!given) {
+        const double length = end - start;
+        return {start + 0.25 * length, start + 0.5 * length, start + 0.75 * length};
+    }
+    for (const double time : *given)
+        if (!(start <= time && time <= end))
+            fail_with(ExitCode::bad_config,
+                      "evaluation.times: {} is outside the problem's {} to {}", time, start, end);
+    return *given;
+}
+
 Jet rows_of(const Jet& jet, int64_t begin, int64_t end) {
     return Jet(slice(jet.channels(), 1, begin, end), jet.shared_plan());
+}
+
+// Where points [rows, axes] lie in the domain, the time included: [rows] uint8.
+Tensor inside_of_domain(const PinnProblem& problem, const Tensor& points) {
+    Tensor inside = inside_of(problem, points);
+    if (!problem.time()) return inside;
+    const Tensor time = select(points, 1, points.size(1) - 1);
+    const Tensor none = Tensor::zeros(inside.shape(), DType::uint8);
+    inside = where(greater_equal(time, Tensor::scalar(problem.time()->start, DType::float64)),
+                   inside, none);
+    return where(less_equal(time, Tensor::scalar(problem.time()->end, DType::float64)), inside,
+                 none);
+}
+
+// The solution by its formula where the mask is not 0, NaN elsewhere: [rows, outputs].
+Tensor exact_inside(const PinnProblem& problem, const Tensor& points, const Tensor& inside) {
+    const auto outputs = static_cast<int64_t>(problem.outputs().size());
+    const Tensor nothing =
+        Tensor::full({1, 1}, std::numeric_limits<double>::quiet_NaN(), DType::float64);
+    // A formula need not be defined elsewhere: such points are replaced by one that is inside.
+    const Tensor chosen = rows_where(points, inside);
+    if (chosen.size(0) == 0) return expand(nothing, {points.size(0), outputs});
+    const Tensor mask = unsqueeze(inside, 1);
+    const Tensor values = in_pieces(where(mask, points, slice(chosen, 0, 0, 1)), problem.exact);
+    return where(mask, values, nothing);
 }
 
 double relative_l2(const Tensor& values, const Tensor& expected) {
@@ -79,20 +108,27 @@ double relative_l2(const Tensor& values, const Tensor& expected) {
 
 }  // namespace
 
-PinnTask::PinnTask(const PinnConfig& config)
+PinnTask::PinnTask(const PinnConfig& config, TaskUse use)
     : config_(config),
-      problem_(make_problem(config.problem, config.points)),
-      enforced_(enforced_conditions(config.constraints, *problem_)),
+      text_(problem_text(config.problem)),
+      problem_(make_problem(
+          config.problem, config.points,
+          use == TaskUse::training ? ProblemParts::all : ProblemParts::without_conditions)),
       plan_(plan_of(problem_->equations())),
       dtype_(dtype_of(config.run.precision)),
-      part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)),
-      reference_(make_reference(*problem_, config)) {
+      part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)) {
+    picture_times_ = picture_times(*problem_, config.evaluation.times);
+    if (use == TaskUse::training) {
+        enforced_ = enforced_conditions(config.constraints, *problem_);
+        reference();  // complains now, not after the training
+    }
     auto network = make_network(config.network, problem_->domain(),
                                 static_cast<int64_t>(problem_->outputs().size()), dtype_,
                                 static_cast<uint64_t>(config.run.seed),
                                 periodic_inputs(config.constraints, *problem_));
     model_ = std::make_unique<PinnModel>(std::move(network), problem_->trained_coefficients(),
                                          dtype_, output_formulas(config.constraints, *problem_));
+    if (use == TaskUse::trained_model) return;
     try {
         draw_points(0);
     } catch (const Error& error) {  // points that cannot be drawn as the config wants them
@@ -339,7 +375,7 @@ void PinnTask::write_data(const std::filesystem::path& folder) const {
                {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-Tensor PinnTask::predict(const Tensor& points) const {
+Tensor PinnTask::outputs_at(const Tensor& points) const {
     return to(in_pieces(to(points, dtype_), [&](const Tensor& x) { return model_->forward(x); }),
               DType::float64);
 }
@@ -358,10 +394,16 @@ Tensor PinnTask::residuals(const Tensor& points) const {
         DType::float64);
 }
 
+PinnReference& PinnTask::reference() {
+    if (!reference_)
+        reference_ = make_reference(*problem_, text_, config_.evaluation.grid, "evaluation.grid");
+    return *reference_;
+}
+
 const Tensor& PinnTask::solution() {
-    if (!reference_.values.defined())
-        reference_.values = in_pieces(reference_.points, problem_->exact);
-    return reference_.values;
+    PinnReference& at = reference();
+    if (!at.values.defined() && problem_->exact) at.values = in_pieces(at.points, problem_->exact);
+    return at.values;
 }
 
 std::vector<std::string> PinnTask::metric_names() const {
@@ -380,31 +422,88 @@ std::vector<std::string> PinnTask::metric_names() const {
 }
 
 NamedValues PinnTask::evaluate() {
-    std::vector<double> figures;
-    const Tensor points = rows_where(reference_.points, reference_.inside);
+    solution();
+    return figures(reference());
+}
+
+NamedValues PinnTask::evaluate_on(const std::vector<int64_t>& grid) {
+    PinnReference at = make_reference(*problem_, text_, grid, "--grid");
+    if (!at.values.defined() && problem_->exact) at.values = in_pieces(at.points, problem_->exact);
+    return figures(at);
+}
+
+NamedValues PinnTask::figures(const PinnReference& at) const {
+    std::vector<double> numbers;
+    const Tensor points = rows_where(at.points, at.inside);
     if (!solution_is_known()) {
-        figures.push_back(std::sqrt(mean(square(residuals(points))).item()));
+        numbers.push_back(std::sqrt(mean(square(residuals(points))).item()));
     } else {
-        const Tensor expected = rows_where(solution(), reference_.inside);
-        const Tensor values = predict(points);
-        figures.push_back(relative_l2(values, expected));
-        figures.push_back(max(abs(values - expected)).item());
+        const Tensor expected = rows_where(at.values, at.inside);
+        const Tensor values = outputs_at(points);
+        numbers.push_back(relative_l2(values, expected));
+        numbers.push_back(max(abs(values - expected)).item());
         const int64_t outputs = values.size(1);
         for (int64_t output = 0; outputs > 1 && output < outputs; ++output)
-            figures.push_back(relative_l2(select(values, 1, output), select(expected, 1, output)));
+            numbers.push_back(relative_l2(select(values, 1, output), select(expected, 1, output)));
     }
-    for (const Tensor& coefficient : model_->coefficients()) figures.push_back(coefficient.item());
+    for (const Tensor& coefficient : model_->coefficients()) numbers.push_back(coefficient.item());
     const std::vector<std::string> names = metric_names();
     NamedValues result;
-    for (std::size_t i = 0; i < names.size(); ++i) result.emplace_back(names[i], figures[i]);
+    for (std::size_t i = 0; i < names.size(); ++i) result.emplace_back(names[i], numbers[i]);
     return result;
 }
 
+FieldData PinnTask::predict(const PredictionPlace& place) {
+    if (!place.points.empty()) {
+        const Tensor points = read_point_file(place.points.string(), problem_->axes());
+        const Tensor inside = inside_of_domain(*problem_, points);
+        return with_values({problem_->axes(), {}, points, inside, {}, {}},
+                           problem_->exact ? exact_inside(*problem_, points, inside) : Tensor());
+    }
+    if (place.grid.empty()) {
+        const Tensor known = solution();
+        const PinnReference& at = reference();
+        return with_values({problem_->axes(), at.positions, at.points, at.inside, {}, {}}, known);
+    }
+    check_grid(*problem_, place.grid, "--grid");
+    const PinnReference at = reference_on_grid(*problem_, place.grid, EndOfTime::included);
+    return with_values({problem_->axes(), at.positions, at.points, at.inside, {}, {}},
+                       problem_->exact ? exact_inside(*problem_, at.points, at.inside) : Tensor());
+}
+
+FieldData PinnTask::with_values(FieldData data, const Tensor& known) const {
+    Tensors columns{outputs_at(data.points)};
+    data.names = problem_->outputs();
+    if (known.defined()) {
+        columns.push_back(known);
+        // No output has such a name: it would read as a derivative.
+        for (const std::string& output : problem_->outputs())
+            data.names.push_back(output + "_exact");
+    }
+    columns.push_back(residuals(data.points));
+    for (const PinnEquation& equation : problem_->equations()) {
+        const auto taken = [&](const std::vector<std::string>& names) {
+            return std::find(names.begin(), names.end(), equation.name) != names.end();
+        };
+        const bool is_free = !taken(problem_->outputs()) && !taken(problem_->axes());
+        data.names.push_back(is_free ? equation.name : "equation_" + equation.name);
+    }
+    data.values = concatenate(columns, 1);
+    return data;
+}
+
+PinnPictureSource PinnTask::picture_source() {
+    solution();
+    return {*problem_, reference(), [this](const Tensor& points) { return outputs_at(points); },
+            [this](const Tensor& points) { return residuals(points); }, picture_times_};
+}
+
 std::vector<std::string> PinnTask::draw(const std::filesystem::path& folder) {
-    const bool known = solution_is_known();
-    const Tensor prediction = predict(reference_.points);
-    Tensor second = known ? solution() : residuals(reference_.points);
-    return draw_solution(folder, *problem_, reference_, prediction, second, known);
+    return draw_solution(folder, picture_source());
+}
+
+void PinnTask::draw_frames(const std::filesystem::path& folder, int64_t count) {
+    ralimp::draw_frames(folder, picture_source(), count);
 }
 
 }  // namespace ralimp

@@ -7,6 +7,7 @@
 #include "trainers/pinn_constraints.h"
 #include "trainers/pinn_equations.h"
 #include "trainers/pinn_model.h"
+#include "trainers/pinn_pictures.h"
 #include "trainers/pinn_reference.h"
 #include "trainers/pinn_weights.h"
 #include "trainers/task.h"
@@ -41,6 +42,7 @@ struct PinnLossConfig {
 
 struct PinnEvaluationConfig {
     std::optional<std::vector<int64_t>> grid;
+    std::optional<std::vector<double>> times;
 
     static void describe(auto& config, auto& field) {
         field(
@@ -48,6 +50,10 @@ struct PinnEvaluationConfig {
             "points along each axis, the last time one step before the end; null: 256 x 100 for x "
             "and t, else 1024, 128 x 128 or 64 along each axis; a reference file has its own",
             between(2, 65536).items(1, 4));
+        field("times", config.times,
+              "of pictures of the solution in space; null: a quarter, half and three quarters of "
+              "the time",
+              items(1, 16));
     }
 };
 
@@ -74,7 +80,9 @@ struct PinnConfig {
 
 class PinnTask : public Task {
 public:
-    explicit PinnTask(const PinnConfig& config);
+    // For a trained model neither conditions nor points exist, and a reference is read when it is
+    // first needed.
+    explicit PinnTask(const PinnConfig& config, TaskUse use = TaskUse::training);
 
     std::string kind() const override { return PinnConfig::kind; }
     Layer& model() override { return *model_; }
@@ -91,6 +99,11 @@ public:
     // when there are several; without one residual_rms, over all equations. Then the trained
     // coefficients.
     NamedValues evaluate() override;
+    // The same for a grid of the user's; not for a run that is compared with a file.
+    NamedValues evaluate_on(const std::vector<int64_t>& grid) override;
+    // Of each point the outputs; u_exact and so on where the solution is known; the residual of
+    // every equation, under the name of its term of the loss. Grids have both ends of the time.
+    FieldData predict(const PredictionPlace& place) override;
     // The residuals of the equations at points [rows, axes] float64, in pieces: [rows, equations]
     // float64.
     Tensor residuals(const Tensor& points) const;
@@ -102,6 +115,7 @@ public:
     std::vector<std::string> metric_names() const override;
     bool larger_is_better() const override { return false; }
     std::vector<std::string> draw(const std::filesystem::path& folder) override;
+    void draw_frames(const std::filesystem::path& folder, int64_t count) override;
 
 private:
     // Conditions whose formulas need the same derivatives share a forward pass.
@@ -129,20 +143,27 @@ private:
     std::unique_ptr<PinnWeights> make_weights() const;
     // The rows of all terms in a part, in the order of the terms.
     std::vector<LossTermRows> term_rows(int64_t part) const;
-    bool solution_is_known() const { return problem_->exact || reference_.values.defined(); }
+    bool solution_is_known() const { return problem_->exact || text_.reference; }
     // The model's outputs at points [rows, axes] float64, in pieces: [rows, outputs] float64.
-    Tensor predict(const Tensor& points) const;
-    // The known solution at the evaluation points, computed once: [rows, outputs] float64.
+    Tensor outputs_at(const Tensor& points) const;
+    // The points of evaluations, made or read when first asked for, and the known solution there.
+    PinnReference& reference();
     const Tensor& solution();
+    NamedValues figures(const PinnReference& at) const;
+    PinnPictureSource picture_source();
+    // What predict() gives at points that have their place already; `known` may be undefined.
+    FieldData with_values(FieldData data, const Tensor& known) const;
 
     PinnConfig config_;
+    CustomProblemConfig text_;  // of the problem
     std::unique_ptr<PinnProblem> problem_;
     std::vector<const PinnCondition*> enforced_;  // conditions that are terms of the loss
     std::shared_ptr<const JetPlan> plan_;         // of the equations
     std::unique_ptr<PinnModel> model_;
     DType dtype_;
     int64_t part_rows_;
-    PinnReference reference_;
+    std::optional<PinnReference> reference_;
+    std::vector<double> picture_times_;
 
     int64_t drawn_ = -1;      // number of the present draw of points
     Tensor residual_points_;  // [residual, axes]

@@ -148,8 +148,10 @@ CustomProblemConfig problem_text(const PinnProblemConfig& config) {
 }
 
 std::unique_ptr<PinnProblem> make_problem(const PinnProblemConfig& config,
-                                          const PointsConfig& points) {
-    auto problem = std::make_unique<PinnProblem>(problem_text(config), points);
+                                          const PointsConfig& points, ProblemParts parts) {
+    CustomProblemConfig text = problem_text(config);
+    if (parts == ProblemParts::without_conditions) text.conditions.clear();
+    auto problem = std::make_unique<PinnProblem>(text, points);
     if (const auto* burgers = std::get_if<BurgersConfig>(&config))
         problem->exact = [viscosity = burgers->viscosity](const Tensor& at) {
             return burgers_solution(at, viscosity);

@@ -127,8 +127,11 @@ using PinnProblemConfig =
 // The same problem as text.
 CustomProblemConfig problem_text(const PinnProblemConfig& config);
 
-// Throws Error(bad_config) that names the place of what cannot be used.
+// Throws Error(bad_config) that names the place of what cannot be used. Without conditions what
+// they name, such as files, is not looked at.
+enum class ProblemParts { all, without_conditions };
 std::unique_ptr<PinnProblem> make_problem(const PinnProblemConfig& config,
-                                          const PointsConfig& points);
+                                          const PointsConfig& points,
+                                          ProblemParts parts = ProblemParts::all);
 
 }  // namespace ralimp

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "autograd/operations.h"
 #include "data/hdf5_reader.h"
 
@@ -33,6 +35,8 @@ void check_finite(const std::string& path, const std::string& name, const Tensor
         fail_with(ExitCode::bad_input, "{}: {} holds infinite numbers or NaN", path, name);
 }
 
+}  // namespace
+
 Tensor inside_of(const PinnProblem& problem, const Tensor& points) {
     const int64_t axes = points.size(1), dims = problem.geometry().dims();
     std::vector<uint8_t> inside(static_cast<std::size_t>(points.size(0)));
@@ -46,21 +50,49 @@ Tensor inside_of(const PinnProblem& problem, const Tensor& points) {
     return Tensor::from(inside, {points.size(0)});
 }
 
-}  // namespace
+Tensor rows_where(const Tensor& x, const Tensor& mask) {
+    std::vector<int64_t> rows;
+    const uint8_t* at = mask.data<uint8_t>();
+    for (int64_t row = 0; row < mask.elements(); ++row)
+        if (at[row]) rows.push_back(row);
+    const auto count = static_cast<int64_t>(rows.size());
+    if (count == mask.elements()) return x;
+    return index_select(x, 0, Tensor::from(rows, {count}));
+}
 
-PinnReference reference_on_grid(const PinnProblem& problem, const std::vector<int64_t>& grid) {
-    const Box& box = problem.domain();
-    PinnReference reference{grid, box, {}, {}, {}};
-    std::vector<std::vector<double>> positions;
-    for (std::size_t axis = 0; axis < grid.size(); ++axis) {
-        const bool is_time = problem.time() && axis + 1 == grid.size();
-        const double length = box.upper[axis] - box.lower[axis];
-        const auto steps = static_cast<double>(is_time ? grid[axis] : grid[axis] - 1);
-        positions.emplace_back();
-        for (int64_t i = 0; i < grid[axis]; ++i)
-            positions.back().push_back(box.lower[axis] + length * (static_cast<double>(i) / steps));
+void check_grid(const PinnProblem& problem, const std::vector<int64_t>& grid,
+                const std::string& key) {
+    if (grid.size() != problem.axes().size())
+        fail_with(ExitCode::bad_config, "{}: {} numbers for {} axes ({})", key, grid.size(),
+                  problem.axes().size(), fmt::join(problem.axes(), ", "));
+    constexpr double most_points = 1 << 24;
+    double points = 1;
+    for (int64_t along : grid) {
+        if (along < 2)
+            fail_with(ExitCode::bad_config, "{}: {} points along an axis; at least 2", key, along);
+        points *= static_cast<double>(along);
     }
-    reference.points = combinations(positions);
+    if (points > most_points)
+        fail_with(ExitCode::bad_config, "{}: {:.3g} points; at most {:.3g}", key, points,
+                  most_points);
+}
+
+PinnReference reference_on_grid(const PinnProblem& problem, const std::vector<int64_t>& grid,
+                                EndOfTime end) {
+    const Box& box = problem.domain();
+    PinnReference reference{grid, {}, box, {}, {}, {}};
+    for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+        const bool without_end =
+            end == EndOfTime::excluded && problem.time() && axis + 1 == grid.size();
+        const double length = box.upper[axis] - box.lower[axis];
+        const auto steps = static_cast<double>(without_end ? grid[axis] : grid[axis] - 1);
+        std::vector<double>& along = reference.positions.emplace_back();
+        for (int64_t i = 0; i < grid[axis]; ++i)
+            along.push_back(box.lower[axis] + length * (static_cast<double>(i) / steps));
+        // Rounding must not lead out of the domain.
+        if (end == EndOfTime::included) along.back() = box.upper[axis];
+    }
+    reference.points = combinations(reference.positions);
     reference.inside = inside_of(problem, reference.points);
     return reference;
 }
@@ -69,7 +101,7 @@ PinnReference reference_from_file(const PinnProblem& problem, const std::filesys
     const std::string path = file.string();
     PinnReference reference;
     reference.range = problem.domain();
-    std::vector<std::vector<double>> positions;
+    std::vector<std::vector<double>>& positions = reference.positions;
     for (std::size_t axis = 0; axis < problem.axes().size(); ++axis) {
         const std::string& name = problem.axes()[axis];
         const Tensor values = read_hdf5_dataset(path, name);
@@ -105,8 +137,8 @@ PinnReference reference_from_file(const PinnProblem& problem, const std::filesys
             for (int64_t axis = 0; axis + 1 < axes; ++axis)
                 values = transpose(values, axis, axis + 1);
         }
-        check_finite(path, name, values);
         columns.push_back(reshape(values, {values.elements(), 1}));
+        check_finite(path, name, rows_where(columns.back(), reference.inside));
     }
     reference.values = concatenate(columns, 1);
     return reference;

@@ -173,6 +173,8 @@ std::string panel_text(const CurvePanel& panel, std::size_t number,
                                 : "title " + gnuplot_string(curve.label) + " noenhanced");
         files.push_back({name, std::move(pairs)});
     }
+    if (!panel.log_y)
+        for (const double y : panel.y_also) y_range.include(y);
     std::string text = titles_text(panel.title, panel.x_label, panel.y_label);
     const Range x = panel.log_x ? drawable_logarithmic(x_range) : drawable(x_range, 0);
     const Range y = panel.log_y ? drawable_logarithmic(y_range) : drawable(y_range, 0.05);
@@ -182,6 +184,17 @@ std::string panel_text(const CurvePanel& panel, std::size_t number,
         plots = "plot 1/0 notitle";
     }
     return text + plots + "\nunset label\n";
+}
+
+// Width and height of a field in pixels.
+std::pair<double, double> plot_size(const FieldAxis& x, const FieldAxis& y,
+                                    const FieldLayout& layout) {
+    constexpr double width = 360, height = 320, most = 12, widest = 720, highest = 640;
+    const double ratio = (x.to - x.from) / (y.to - y.from);
+    if (!layout.equal_aspect || !(1 / most < ratio && ratio < most)) return {width, height};
+    // Of the same area, if that fits.
+    const double wide = std::min({std::sqrt(width * height * ratio), widest, highest * ratio});
+    return {std::round(wide), std::round(wide / ratio)};
 }
 
 }  // namespace
@@ -213,7 +226,7 @@ void plot_curves(const std::string& path, const std::vector<CurvePanel>& panels)
 }
 
 void plot_fields(const std::string& path, const std::vector<Field>& fields, const FieldAxis& x,
-                 const FieldAxis& y) {
+                 const FieldAxis& y, const FieldLayout& layout) {
     check(!fields.empty(), "plot_fields: there is no field to draw");
     for (const FieldAxis& axis : {x, y})
         check(std::isfinite(axis.from) && std::isfinite(axis.to) && axis.from < axis.to,
@@ -234,6 +247,7 @@ void plot_fields(const std::string& path, const std::vector<Field>& fields, cons
             else
                 value = no_value;
         }
+        for (const double value : field.also) range.include(value);
         // gnuplot draws no picture of a single row or column.
         Shape shape = field.values.shape();
         if (shape[1] == 1) {
@@ -251,10 +265,16 @@ void plot_fields(const std::string& path, const std::vector<Field>& fields, cons
         shapes.push_back(shape);
     }
 
-    constexpr double left = 78, right = 104, plot_width = 360, plot_height = 320;
-    constexpr double bottom = 62, top = 46, height = bottom + plot_height + top;
-    constexpr double panel_width = left + plot_width + right;
-    const double width = panel_width * static_cast<double>(fields.size());
+    constexpr double left = 78, right = 104, bottom = 62, top = 46;
+    const auto [plot_width, plot_height] = plot_size(x, y, layout);
+    const std::size_t columns =
+        layout.columns > 0 ? std::min(static_cast<std::size_t>(layout.columns), fields.size())
+                           : fields.size();
+    const std::size_t rows = (fields.size() + columns - 1) / columns;
+    const double panel_width = left + plot_width + right;
+    const double panel_height = bottom + plot_height + top;
+    const double width = panel_width * static_cast<double>(columns);
+    const double height = panel_height * static_cast<double>(rows);
     std::string script = start_of_script(static_cast<int>(width), static_cast<int>(height));
     script +=
         "set tics nomirror out\nset format cb '%g'\nunset key\n"
@@ -262,8 +282,9 @@ void plot_fields(const std::string& path, const std::vector<Field>& fields, cons
         "fc rgb '#C8C8C8'\n";
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const Field& field = fields[i];
-        const Area area{panel_width * static_cast<double>(i) + left, bottom, plot_width,
-                        plot_height};
+        const Area area{panel_width * static_cast<double>(i % columns) + left,
+                        panel_height * static_cast<double>(rows - 1 - i / columns) + bottom,
+                        plot_width, plot_height};
         const Range range = drawable(ranges[field.scale], 0);
         const double dx = (x.to - x.from) / static_cast<double>(shapes[i][1]);
         const double dy = (y.to - y.from) / static_cast<double>(shapes[i][0]);
@@ -281,7 +302,7 @@ void plot_fields(const std::string& path, const std::vector<Field>& fields, cons
                               "set label 1 '×10^{{{}}}' at screen {:.6f},{:.6f} font ',10' "
                               "textcolor rgb '#303030'\n",
                               power, (area.left + plot_width + 14) / width,
-                              (bottom + plot_height + 14) / height);
+                              (area.bottom + plot_height + 14) / height);
         script += fmt::format(
             "set cbrange {}\nset palette defined ({}) maxcolors 0\n"
             "set colorbox user origin {:.6f},{:.6f} size {:.6f},{:.6f}\n"
@@ -289,7 +310,7 @@ void plot_fields(const std::string& path, const std::vector<Field>& fields, cons
             "dx={:.17g} dy={:.17g} with image\n",
             range_text({range.low * unit, range.high * unit}),
             field.palette == Palette::viridis ? viridis : inferno,
-            (area.left + plot_width + 14) / width, bottom / height, 14 / width,
+            (area.left + plot_width + 14) / width, area.bottom / height, 14 / width,
             plot_height / height, i, shapes[i][1], shapes[i][0], x.from + dx / 2, y.from + dy / 2,
             dx, dy);
     }

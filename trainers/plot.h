@@ -21,6 +21,8 @@ struct CurvePanel {
     std::string title, x_label, y_label;
     std::vector<Curve> curves;
     bool log_x = false, log_y = false;
+    std::vector<double> y_also = {};  // what the y axis must reach besides, where it is not
+                                      // logarithmic: equal axes of several pictures
 };
 
 // Panels side by side. Error as run_gnuplot and write_file; the old picture is then untouched.
@@ -35,6 +37,7 @@ struct Field {
                     // bottom, column 0 at the left; grey where not finite
     int scale = 0;  // fields of one number share one colour scale
     Palette palette = Palette::viridis;
+    std::vector<double> also = {};  // what the scale must reach besides
 };
 
 struct FieldAxis {
@@ -42,8 +45,14 @@ struct FieldAxis {
     double from = 0, to = 1;  // from < to
 };
 
+struct FieldLayout {
+    int columns = 0;  // fields in a row; 0: all of them
+    // A unit is as long along x as along y, unless one side is twelve times the other or more.
+    bool equal_aspect = false;
+};
+
 // Fields side by side over the same axes, each with its colour bar.
 void plot_fields(const std::string& path, const std::vector<Field>& fields, const FieldAxis& x,
-                 const FieldAxis& y);
+                 const FieldAxis& y, const FieldLayout& layout = {});
 
 }  // namespace ralimp

@@ -2,16 +2,17 @@
 
 namespace ralimp {
 
-std::unique_ptr<Task> make_task(const RunConfig& config) {
+std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use) {
     struct Maker {
+        TaskUse use;
         std::unique_ptr<Task> operator()(const PinnConfig& pinn) const {
-            return std::make_unique<PinnTask>(pinn);
+            return std::make_unique<PinnTask>(pinn, use);
         }
         std::unique_ptr<Task> operator()(const SirenConfig& siren) const {
             return std::make_unique<SirenTask>(siren);
         }
     };
-    return std::visit(Maker{}, config);
+    return std::visit(Maker{use}, config);
 }
 
 }  // namespace ralimp

@@ -15,6 +15,6 @@ inline const RunSettings& settings_of(const RunConfig& config) {
     return std::visit([](const auto& task) -> const RunSettings& { return task.run; }, config);
 }
 
-std::unique_ptr<Task> make_task(const RunConfig& config);
+std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use = TaskUse::training);
 
 }  // namespace ralimp

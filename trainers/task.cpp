@@ -32,4 +32,18 @@ std::vector<std::string> Task::render(const std::filesystem::path&, const Render
               kind());
 }
 
+NamedValues Task::evaluate_on(const std::vector<int64_t>&) {
+    fail_with(ExitCode::bad_config, "evaluate: --grid is for pinn runs; this is a {} run", kind());
+}
+
+void Task::draw_frames(const std::filesystem::path&, int64_t) {
+    fail_with(ExitCode::bad_config, "render: --frames is for pinn runs; this is a {} run", kind());
+}
+
+FieldData Task::predict(const PredictionPlace&) {
+    fail_with(ExitCode::bad_config,
+              "predict: is for pinn runs; this is a {} run, whose values ralimp render draws",
+              kind());
+}
+
 }  // namespace ralimp

@@ -8,6 +8,7 @@
 
 #include "layers/layer.h"
 #include "trainers/checkpoint.h"
+#include "trainers/field_data.h"
 #include "trainers/metrics.h"
 
 namespace ralimp {
@@ -33,6 +34,17 @@ struct RenderRequest {
     std::vector<int64_t> size;
     bool derivatives = false;
     bool empty() const { return size.empty() && !derivatives; }
+};
+
+// What a task is made for. One that shows a trained model does not need the data of the training:
+// it can do all but choose data and compute losses of them.
+enum class TaskUse { training, trained_model };
+
+// Where a model is asked for its values: on a grid, a number of points along each axis; or at the
+// points of a file, CSV or HDF5; neither: on the grid of evaluations.
+struct PredictionPlace {
+    std::vector<int64_t> grid;
+    std::filesystem::path points;
 };
 
 class Task {
@@ -78,11 +90,20 @@ public:
     virtual std::vector<std::string> metric_names() const = 0;
     // The first figure says which checkpoint is the best one.
     virtual bool larger_is_better() const = 0;
+    // Figures of the present model on another grid, a number of points along each axis.
+    virtual NamedValues evaluate_on(const std::vector<int64_t>& grid);
+    // The present model's values as data. Error(bad_config), beginning with --grid, for a grid that
+    // cannot be used; Error(bad_input) for such a file. Tasks without a domain refuse both.
+    virtual FieldData predict(const PredictionPlace& place);
+
     // Writes pictures of the present model into the folder and returns their names.
     virtual std::vector<std::string> draw(const std::filesystem::path& folder) = 0;
     // Writes other pictures of it, on request. Error(bad_config) for what the task cannot draw.
     virtual std::vector<std::string> render(const std::filesystem::path& folder,
                                             const RenderRequest& request);
+    // Pictures frame-0000.png, frame-0001.png, … of the model in the course of time, from 2 to
+    // 10000. Error(bad_config) where there is no time.
+    virtual void draw_frames(const std::filesystem::path& folder, int64_t count);
 };
 
 }  // namespace ralimp

@@ -132,7 +132,7 @@ expect 0 "$ralimp" train --print-config printed.yaml
 diff out.txt printed.yaml || complain "the printed config does not mean the same"
 [[ ! -e runs/burgers_quick-1 && ! -e runs/printed-1 ]] || complain "--check or --print-config wrote"
 
-for command in "" train evaluate render inspect; do
+for command in "" train evaluate predict render inspect; do
     expect 0 "$ralimp" $command --help
     expect_text out.txt "^Usage: ralimp $command"
 done

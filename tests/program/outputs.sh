@@ -1,0 +1,83 @@
+# What a run gives out as data: evaluate --grid and predict, as a user calls them.
+# usage: outputs.sh PROGRAM SOURCE_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/run.bash" "$1" "$2"
+
+expect 0 "$ralimp" train "${tiny_pinn[@]}" training.phases.0.steps=3 training.phases.1.steps=2 \
+    --output pinn
+expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=2 --output siren
+
+expect 0 "$ralimp" evaluate pinn
+cp out.txt usual.txt
+expect 0 "$ralimp" evaluate pinn --grid 16x10
+diff usual.txt out.txt || complain "the grid of the config gives other figures"
+expect 0 "$ralimp" evaluate --grid 31x20 pinn
+if diff -q usual.txt out.txt >/dev/null; then complain "another grid gives the same figures"; fi
+
+expect 0 "$ralimp" predict pinn --grid 7x4 --output field.csv
+expect_text out.txt '^field.csv$'
+[[ $(head -1 field.csv) == x,t,u,u_exact,residual ]] || complain "field.csv: $(head -1 field.csv)"
+[[ $(wc -l <field.csv) == 29 ]] || complain "field.csv has $(wc -l <field.csv) lines"
+# The grid's own points, given as a file: the same rows.
+expect 0 "$ralimp" predict pinn --points field.csv --output again.csv
+diff field.csv again.csv || complain "points of a grid have other values than the grid"
+expect 0 "$ralimp" predict pinn --output usual.h5
+expect 0 "$ralimp" predict pinn --grid 7x4 --output field.h5 --checkpoint best
+# It is a reference: of the same equation without a formula for its solution.
+expect 0 "$ralimp" train "${tiny_pinn[@]:0:1}" --check network.width=4 'problem={kind: custom,
+    geometry: {kind: interval, lower: -1, upper: 1}, time: [0, 1],
+    equations: ["u_t + u*u_x"], reference: field.h5}'
+printf 'x,t\n0.5,3\n0,1\n' >points.csv
+expect 0 "$ralimp" predict pinn --points points.csv --output out.csv
+expect_text err.txt '^warning: points.csv: 1 of 2 points lie outside the domain$'
+expect_text out.csv '^0.5,3,[-0-9.e]+,nan,'
+
+expect_error 2 '--output' "$ralimp" predict pinn --grid 7x4
+expect_error 2 'excludes' "$ralimp" predict pinn --grid 7x4 --points points.csv --output a.csv
+for grid in 7 7x4x2 7y4 x 7x 7xx4 -3x4 7.5x4 1e2x3 99999999999999999999x2 0x4 7x1 90000x90000; do
+    expect_error 2 '--grid: ' "$ralimp" predict pinn --output a.csv "--grid=$grid"
+    expect_error 2 '--grid: ' "$ralimp" evaluate pinn "--grid=$grid"
+done
+expect_error 2 "'a.txt' ends neither in .csv nor" "$ralimp" predict pinn --grid 7x4 --output a.txt
+expect_error 4 'none/a.csv: cannot be written' "$ralimp" predict pinn --output none/a.csv
+expect_error 4 'none/a.h5: cannot be written' "$ralimp" predict pinn --output none/a.h5
+printf 'x,y\n1,2\n' >points.csv
+expect_error 3 'points.csv: has no column t; it has x, y' "$ralimp" predict pinn \
+    --points points.csv --output a.csv
+expect_error 3 'nowhere.csv: cannot be read' "$ralimp" predict pinn --points nowhere.csv \
+    --output a.csv
+expect_error 2 'is for pinn runs; this is a siren run' "$ralimp" predict siren --output a.csv
+expect_error 2 'is for pinn runs; this is a siren run' "$ralimp" evaluate siren --grid 4x4
+[[ ! -e a.csv && ! -e a.h5 && ! -e a.txt ]] || complain "a refused prediction wrote a file"
+
+# Frames, and the command that makes a film of them.
+for count in 1 0 -1 10001 1.5 many; do
+    expect_error 2 'frames' "$ralimp" render pinn "--frames=$count"
+done
+[[ ! -e pinn/pictures/frames ]] || complain "frames that cannot be made have a folder"
+expect_error 2 'is for pinn runs; this is a siren run' "$ralimp" render siren --frames 3
+if command -v gnuplot >/dev/null; then
+    expect 0 "$ralimp" render pinn --frames 3 --output "it's"
+    [[ $(ls "it's") == $'frame-0000.png\nframe-0001.png\nframe-0002.png' ]] ||
+        complain "frames: $(ls "it's")"
+    expect_text out.txt "^3 frames are in it's; "
+    # The command as a shell reads it.
+    ffmpeg() { printf '%s\n' "$@" >words.txt; }
+    eval "$(tail -1 out.txt)"
+    expect_text words.txt "^it's/frame-%04d.png$"
+    expect_text words.txt "^it's/film.mp4$"
+    expect 0 "$ralimp" render pinn --frames 2
+    [[ -s pinn/pictures/frames/frame-0001.png ]] || complain "render --frames made no frame"
+fi
+
+# Data of the training that are gone are not missed afterwards.
+printf 'x,u\n0.5,0.25\n' >data.csv
+expect 0 "$ralimp" train "${tiny_pinn[@]:0:1}" network.width=4 --output data 'problem={kind: custom,
+    geometry: {kind: interval}, equations: [u_x - 2*x], conditions: [{kind: points, file: data.csv}]}' \
+    'evaluation.grid=null' training.phases.0.steps=2 training.phases.1.steps=2
+rm data.csv
+expect 0 "$ralimp" evaluate data
+expect 0 "$ralimp" predict data --grid 5 --output data-field.h5
+if command -v gnuplot >/dev/null; then expect 0 "$ralimp" render data; fi
+expect_error 3 'data.csv' "$ralimp" train data/config.yaml --output again
+
+finish
