@@ -8,7 +8,9 @@
 
 #include "autograd/operations.h"
 #include "data/point_file.h"
+#include "data/weighted_choice.h"
 #include "trainers/boundary_part.h"
+#include "trainers/pinn_reference.h"
 
 namespace ralimp {
 namespace {
@@ -60,7 +62,10 @@ Formula formula_at(const std::string& path, std::string_view text, const Formula
 }
 
 PinnProblem::PinnProblem(const CustomProblemConfig& config, const PointsConfig& points)
-    : points_(points), geometry_(make_geometry(config.geometry, "problem.geometry")) {
+    : points_(points),
+      reference_(config.reference),
+      has_formula_(!config.exact.empty()),
+      geometry_(make_geometry(config.geometry, "problem.geometry")) {
     domain_ = geometry_->bounding_box();
     if (config.time) {
         time_ = TimeInterval{(*config.time)[0], (*config.time)[1]};
@@ -374,6 +379,58 @@ PinnCondition PinnProblem::compile(const PointsConditionConfig& config,
         all_points, {}, {}, slice(table, 1, axes, table.size(1)).contiguous()};
     condition.draw = [all](const RandomKey&) { return all; };
     return condition;
+}
+
+PinnCondition PinnProblem::compile(const MeasurementsConditionConfig& config,
+                                   const std::string& path) const {
+    if (!reference_ && !has_formula_)
+        fail_with(ExitCode::bad_config,
+                  "{}: measures the known solution; give problem.exact or problem.reference", path);
+    const std::vector<std::string> given = given_outputs(config.options, path);
+    PinnCondition condition;
+    for (const std::string& output : given)
+        condition.formulas.push_back(formula_at(path, output, names_));
+    const int64_t count = *config.options.points;
+    const auto measure = [this, given, count, noise = config.noise](const RandomKey& key) {
+        const RandomKey own{key.seed, key.stream, 0};
+        const auto [points, solution] = random_solution_points(own, count);
+        const Tensor errors = random_normal({points.size(0), solution.size(1)},
+                                            {key.seed, RandomStream::noise, 0}, DType::float64);
+        Tensors columns;
+        for (const std::string& output : given) {
+            const auto found = std::find(names_.outputs.begin(), names_.outputs.end(), output);
+            const int64_t at = found - names_.outputs.begin();
+            const Tensor values = slice(solution, 1, at, at + 1);
+            const Tensor centered = values - mean(values);
+            const double deviation = std::sqrt(mean(square(centered)).item());
+            columns.push_back(values + slice(errors, 1, at, at + 1) * (noise * deviation));
+        }
+        return ConditionPoints{points, {}, {}, concatenate(columns, 1)};
+    };
+    // What was measured once stays, whichever draw of the other points it is.
+    condition.draw =
+        [measure, kept = std::make_shared<std::optional<ConditionPoints>>()](const RandomKey& key) {
+            if (!*kept) *kept = measure(key);
+            return **kept;
+        };
+    return condition;
+}
+
+std::pair<Tensor, Tensor> PinnProblem::random_solution_points(const RandomKey& key,
+                                                              int64_t count) const {
+    if (!reference_) {
+        RandomKey own = key;
+        own.step = 0xFFFFFFF0u;  // no draw of residual points
+        const Tensor points = interior_points(Sampler::uniform, *geometry_, count, own, time_);
+        return {points, exact(points)};
+    }
+    const PinnReference reference = reference_from_file(*this, *reference_);
+    const Tensor weights = to(reference.inside, DType::float64);
+    if (const double nodes = sum(weights).item(); nodes < static_cast<double>(count))
+        fail_with(ExitCode::bad_config, "problem.conditions: {} measurements of {} points of {}",
+                  count, nodes, reference_->string());
+    const Tensor rows = choose_weighted({key.seed, RandomStream::noise, 1}, weights, count);
+    return {index_select(reference.points, 0, rows), index_select(reference.values, 0, rows)};
 }
 
 }  // namespace ralimp

@@ -119,6 +119,7 @@ private:
     PinnCondition compile(const PeriodicConditionConfig& config, const std::string& path) const;
     PinnCondition compile(const PinConditionConfig& config, const std::string& path) const;
     PinnCondition compile(const PointsConditionConfig& config, const std::string& path) const;
+    PinnCondition compile(const MeasurementsConditionConfig& config, const std::string& path) const;
 
     // One formula "left - (value)" for each output that is given; left is "u_t" and such.
     std::vector<Formula> differences(
@@ -133,7 +134,13 @@ private:
                                                                    const std::string& path) const;
     FormulaNames boundary_names() const;
 
+    // Points and solution there, [count, axes] and [count, outputs]: of the reference's grid or of
+    // the formula at points drawn by the sampler.
+    std::pair<Tensor, Tensor> random_solution_points(const RandomKey& key, int64_t count) const;
+
     PointsConfig points_;
+    std::optional<std::filesystem::path> reference_;
+    bool has_formula_ = false;  // of the solution
     GeometryPtr geometry_;
     std::optional<TimeInterval> time_;
     Box domain_;

@@ -184,10 +184,26 @@ struct PointsConditionConfig {
     }
 };
 
+// The known solution at random points with noise, as an instrument would give it: an inverse
+// problem to try a method on.
+struct MeasurementsConditionConfig {
+    ConditionOptions options;
+    double noise = 0;
+
+    static constexpr const char* kind = "measurements";
+    static void describe(auto& config, auto& field) {
+        ConditionOptions::describe(config.options, field);
+        field("noise", config.noise,
+              "deviation of normal errors, as a share of the standard deviation of each output",
+              at_least(0));
+        field.check("points", config.options.points.has_value(), "is required here");
+    }
+};
+
 using ConditionConfig =
     std::variant<InitialConditionConfig, DirichletConditionConfig, NeumannConditionConfig,
                  RobinConditionConfig, FormulaConditionConfig, PeriodicConditionConfig,
-                 PinConditionConfig, PointsConditionConfig>;
+                 PinConditionConfig, PointsConditionConfig, MeasurementsConditionConfig>;
 
 struct CustomProblemConfig {
     GeometryConfig geometry;

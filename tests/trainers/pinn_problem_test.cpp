@@ -172,6 +172,52 @@ TEST(PinnProblem, PeriodicConditionsCompareBothEnds) {
     EXPECT_NEAR(violation_of_conditions(*problem("{kind: periodic, axis: y}"), f), 1, 1e-12);
 }
 
+TEST(PinnProblem, MeasurementsAreTheSolutionWithNoise) {
+    const auto measured = [](const std::string& noise, const RandomKey& at) {
+        return problem_of(
+                   "{kind: custom, geometry: {kind: disk}, time: [0, 2], outputs: [u, v], "
+                   "equations: [u_t], exact: [x + 10*t, 5 - y], conditions: "
+                   "[{kind: measurements, points: 4000, noise: " +
+                   noise + "}]}")
+            ->conditions()[0]
+            .draw(at);
+    };
+    const ConditionPoints exact = measured("0", key), noisy = measured("0.1", key);
+    EXPECT_EQ(exact.points.shape(), (Shape{4000, 3}));
+    const Tensor x = slice(exact.points, 1, 0, 1), y = slice(exact.points, 1, 1, 2),
+                 t = slice(exact.points, 1, 2, 3);
+    EXPECT_LE(max(x * x + y * y).item(), 1);
+    EXPECT_GT(max(t).item(), 1.9);
+    EXPECT_LT(max(abs(concatenate({x + t * 10.0, 5.0 - y}, 1) - exact.targets)).item(), 1e-12);
+    EXPECT_EQ(exact.points.to_doubles(), noisy.points.to_doubles());
+    const Tensor errors = noisy.targets - exact.targets;
+    for (const int64_t column : {0, 1}) {
+        const auto deviation = [&](const Tensor& all) {
+            const Tensor one = slice(all, 1, column, column + 1);
+            return std::sqrt(mean(square(one - mean(one))).item());
+        };
+        EXPECT_NEAR(deviation(errors) / deviation(exact.targets), 0.1, 0.004) << column;
+        EXPECT_NEAR(mean(slice(errors, 1, column, column + 1)).item(), 0,
+                    0.1 * deviation(exact.targets) * 4 / std::sqrt(4000.0));
+    }
+    // Fixed for a seed, whichever draw it is.
+    const RandomKey later{key.seed, key.stream, 7}, other{key.seed + 1, key.stream, 0};
+    EXPECT_EQ(measured("0.1", later).targets.to_doubles(), noisy.targets.to_doubles());
+    EXPECT_NE(measured("0.1", other).targets.to_doubles(), noisy.targets.to_doubles());
+
+    const auto complaint = [](const std::string& condition) {
+        return error_of([&] {
+                   problem_of("{kind: custom, equations: [u_x], conditions: [" + condition + "]}");
+               })
+            .text;
+    };
+    EXPECT_EQ(complaint("{kind: measurements, points: 5}"),
+              "problem.conditions[0]: measures the known solution; give problem.exact or "
+              "problem.reference");
+    EXPECT_NE(complaint("{kind: measurements}").find("points is required here"), std::string::npos)
+        << complaint("{kind: measurements}");
+}
+
 TEST(PinnProblem, InitialConditionsOfEveryOrder) {
     const auto f = [](const Tensor& at) {
         const Tensor x = slice(at, 1, 0, 1), t = slice(at, 1, 1, 2);
