@@ -3,6 +3,7 @@
 #include <memory>
 #include <variant>
 
+#include "trainers/config.h"
 #include "trainers/pinn.h"
 #include "trainers/siren.h"
 #include "trainers/task.h"
@@ -16,5 +17,11 @@ inline const RunSettings& settings_of(const RunConfig& config) {
 }
 
 std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use = TaskUse::training);
+
+// Compiled once, in run_config.cpp: each takes seconds.
+extern template RunConfig config_detail::read_layers<RunConfig>(
+    const std::vector<ConfigNode>& layers, std::span<const std::string> overrides);
+extern template std::string write_config<RunConfig>(const RunConfig& config,
+                                                    ConfigComments comments);
 
 }  // namespace ralimp
