@@ -1,8 +1,9 @@
-// Commands on a run that exists: evaluate, predict, render, inspect.
+// Commands on a run that exists: evaluate, predict, render, export, inspect.
 #include <fmt/core.h>
 #include <xxhash.h>
 
 #include <charconv>
+#include <cstdio>
 
 #include "core/parallel.h"
 #include "data/image.h"
@@ -14,6 +15,7 @@
 #include "trainers/result.h"
 #include "trainers/run_config.h"
 #include "trainers/run_folder.h"
+#include "trainers/sdf_surface.h"
 
 namespace ralimp {
 namespace {
@@ -179,6 +181,18 @@ ExitCode render(const RunOptions& options) {
     return ExitCode::success;
 }
 
+ExitCode export_mesh(const ExportOptions& options) {
+    const LoadedRun run = load_run(options.run);
+    const std::filesystem::path file =
+        options.run.output.empty() ? run.folder.path() / "mesh.ply" : options.run.output;
+    run.task->export_mesh({file, options.resolution, options.most_gigabytes},
+                          [](const std::string& line) {
+                              fmt::print("{}\n", line);
+                              std::fflush(stdout);
+                          });
+    return ExitCode::success;
+}
+
 ExitCode inspect(const std::filesystem::path& file) {
     if (std::filesystem::is_directory(file)) {
         inspect_run(file);
@@ -186,6 +200,9 @@ ExitCode inspect(const std::filesystem::path& file) {
         inspect_checkpoint(file);
     } else if (file.extension() == ".yaml") {
         fmt::print("{}", write_config(read_config<RunConfig>(file), ConfigComments::help));
+    } else if (file.extension() == ".obj" || file.extension() == ".ply") {
+        for (const std::string& line : mesh_report(read_mesh(file.string())))
+            fmt::print("{}\n", line);
     } else {
         const Image image = read_image(file.string());
         fmt::print("image {}: {} x {}, {} channels of {} bits\n", file.string(), image.height(),

@@ -39,7 +39,14 @@ ExitCode evaluate(const RunOptions& options);
 ExitCode predict(const RunOptions& options);
 // Draws its pictures again; with a size, derivatives or frames those instead.
 ExitCode render(const RunOptions& options);
-// What stands in a checkpoint, a run folder, an image or a config.
+// Writes the surface of a run's model as a triangle mesh, PLY.
+struct ExportOptions {
+    RunOptions run;            // its output is a file; empty: mesh.ply in the run's folder
+    int64_t resolution = 256;  // cubes along each axis
+    double most_gigabytes = 4;
+};
+ExitCode export_mesh(const ExportOptions& options);
+// What stands in a checkpoint, a run folder, an image, a mesh or a config.
 ExitCode inspect(const std::filesystem::path& file);
 
 struct FitCommandOptions {

@@ -97,6 +97,25 @@ void add_predict(CLI::App& app, RunOptions& options) {
                 ->type_name("FILE"));
 }
 
+void add_export(CLI::App& app, ExportOptions& options, std::string& format) {
+    CLI::App* command = add_run_command(
+        app, "export", "write the surface of an sdf run as a triangle mesh", options.run);
+    command->add_option("--output", options.run.output, "default: mesh.ply in the run's folder")
+        ->type_name("FILE");
+    command->add_option("--format", format, "of the file")
+        ->check(CLI::IsMember({"ply"}))
+        ->type_name("ply")
+        ->capture_default_str();
+    command->add_option("--resolution", options.resolution, "cubes along each axis")
+        ->check(CLI::Range(1, 65535))
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_option("--memory", options.most_gigabytes, "gigabytes that it may take")
+        ->check(CLI::PositiveNumber)
+        ->type_name("GB")
+        ->capture_default_str();
+}
+
 void add_fit(CLI::App& app, FitCommandOptions& options) {
     CLI::App* command = app.add_subcommand(
         "fit",
@@ -133,6 +152,8 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     app.require_subcommand(1);
     TrainOptions train_options;
     RunOptions run_options;
+    ExportOptions export_options;
+    std::string export_format = "ply";
     FitCommandOptions fit_options;
     std::vector<std::string> arguments;
     std::filesystem::path file;
@@ -141,9 +162,11 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
              run_options);
     add_predict(app, run_options);
     add_render(app, run_options);
+    add_export(app, export_options, export_format);
     add_fit(app, fit_options);
-    app.add_subcommand("inspect", "print what stands in a checkpoint, a run, a config or an image")
-        ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG or JPEG")
+    app.add_subcommand("inspect",
+                       "print what stands in a checkpoint, a run, a config, an image or a mesh")
+        ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG, JPEG, *.obj or *.ply")
         ->required();
     try {
         app.parse(argc, argv);
@@ -161,6 +184,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     if (app.got_subcommand("evaluate")) return evaluate(run_options);
     if (app.got_subcommand("predict")) return predict(run_options);
     if (app.got_subcommand("render")) return render(run_options);
+    if (app.got_subcommand("export")) return export_mesh(export_options);
     sort_arguments(arguments, train_options);
     return train(train_options);
 }

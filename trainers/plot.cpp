@@ -197,6 +197,40 @@ std::pair<double, double> plot_size(const FieldAxis& x, const FieldAxis& y,
     return {std::round(wide), std::round(wide / ratio)};
 }
 
+// Where the values of the corners, interpolated within triangles between the middles of
+// neighbouring cells, are 0: pieces of line as x, y, Δx, Δy.
+std::vector<double> zero_level(const Field& field, const FieldAxis& x, const FieldAxis& y) {
+    const std::vector<double> values = field.values.to_doubles();
+    const int64_t rows = field.values.size(0), columns = field.values.size(1);
+    const double dx = (x.to - x.from) / static_cast<double>(columns);
+    const double dy = (y.to - y.from) / static_cast<double>(rows);
+    std::vector<double> pieces;
+    const auto add_triangle = [&](const std::array<std::array<int64_t, 2>, 3>& corners) {
+        std::vector<double> ends;
+        for (std::size_t i = 0; i < 3; ++i) {
+            const auto [row, column] = corners[i];
+            const auto [other_row, other_column] = corners[(i + 1) % 3];
+            const double a = values[static_cast<std::size_t>(row * columns + column)];
+            const double b = values[static_cast<std::size_t>(other_row * columns + other_column)];
+            if (!std::isfinite(a) || !std::isfinite(b) || (a < 0) == (b < 0)) continue;
+            const double part = a / (a - b);
+            const auto at = [part](int64_t from, int64_t to) {
+                return static_cast<double>(from) + part * static_cast<double>(to - from) + 0.5;
+            };
+            ends.insert(ends.end(),
+                        {x.from + dx * at(column, other_column), y.from + dy * at(row, other_row)});
+        }
+        if (ends.size() == 4)
+            pieces.insert(pieces.end(), {ends[0], ends[1], ends[2] - ends[0], ends[3] - ends[1]});
+    };
+    for (int64_t row = 0; row + 1 < rows; ++row)
+        for (int64_t column = 0; column + 1 < columns; ++column) {
+            add_triangle({{{row, column}, {row, column + 1}, {row + 1, column + 1}}});
+            add_triangle({{{row, column}, {row + 1, column + 1}, {row + 1, column}}});
+        }
+    return pieces;
+}
+
 }  // namespace
 
 void plot_curves(const std::string& path, const std::vector<CurvePanel>& panels) {
@@ -307,12 +341,22 @@ void plot_fields(const std::string& path, const std::vector<Field>& fields, cons
             "set cbrange {}\nset palette defined ({}) maxcolors 0\n"
             "set colorbox user origin {:.6f},{:.6f} size {:.6f},{:.6f}\n"
             "plot 'field{}' binary array=({},{}) format='%double' origin=({:.17g},{:.17g}) "
-            "dx={:.17g} dy={:.17g} with image\n",
+            "dx={:.17g} dy={:.17g} with image",
             range_text({range.low * unit, range.high * unit}),
             field.palette == Palette::viridis ? viridis : inferno,
             (area.left + plot_width + 14) / width, area.bottom / height, 14 / width,
             plot_height / height, i, shapes[i][1], shapes[i][0], x.from + dx / 2, y.from + dy / 2,
             dx, dy);
+        std::vector<double> level =
+            field.zero_level ? zero_level(field, x, y) : std::vector<double>();
+        if (!level.empty()) {
+            script += fmt::format(
+                ", 'level{}' binary format='%double%double%double%double' using 1:2:3:4 with "
+                "vectors nohead lc rgb '#FFFFFF' lw 1.5",
+                i);
+            files.push_back({fmt::format("level{}", i), std::move(level)});
+        }
+        script += '\n';
     }
     script += "unset multiplot\n";
     write_file(path, run_gnuplot(script, files));

@@ -11,6 +11,9 @@ std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use) {
         std::unique_ptr<Task> operator()(const SirenConfig& siren) const {
             return std::make_unique<SirenTask>(siren);
         }
+        std::unique_ptr<Task> operator()(const SdfConfig& sdf) const {
+            return std::make_unique<SdfTask>(sdf);
+        }
     };
     return std::visit(Maker{use}, config);
 }

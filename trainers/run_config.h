@@ -5,12 +5,13 @@
 
 #include "trainers/config.h"
 #include "trainers/pinn.h"
+#include "trainers/sdf.h"
 #include "trainers/siren.h"
 #include "trainers/task.h"
 
 namespace ralimp {
 
-using RunConfig = std::variant<PinnConfig, SirenConfig>;
+using RunConfig = std::variant<PinnConfig, SirenConfig, SdfConfig>;
 
 inline const RunSettings& settings_of(const RunConfig& config) {
     return std::visit([](const auto& task) -> const RunSettings& { return task.run; }, config);

@@ -46,4 +46,8 @@ FieldData Task::predict(const PredictionPlace&) {
               kind());
 }
 
+void Task::export_mesh(const ExportRequest&, const std::function<void(const std::string&)>&) {
+    fail_with(ExitCode::bad_config, "export: surfaces are those of sdf runs, not {}", kind());
+}
+
 }  // namespace ralimp

@@ -47,6 +47,13 @@ struct PredictionPlace {
     std::filesystem::path points;
 };
 
+// What `ralimp export` asks for: the surface that a task's model stands for.
+struct ExportRequest {
+    std::filesystem::path file;  // a PLY
+    int64_t resolution = 256;    // cubes along each axis
+    double most_gigabytes = 4;   // of memory
+};
+
 class Task {
 public:
     virtual ~Task() = default;
@@ -104,6 +111,10 @@ public:
     // Pictures frame-0000.png, frame-0001.png, … of the model in the course of time, from 2 to
     // 10000. Error(bad_config) where there is no time.
     virtual void draw_frames(const std::filesystem::path& folder, int64_t count);
+    // Writes the surface; `say` takes lines about cost and progress. Error(bad_config) when the
+    // task has none or it would take more memory than allowed.
+    virtual void export_mesh(const ExportRequest& request,
+                             const std::function<void(const std::string&)>& say);
 };
 
 }  // namespace ralimp
