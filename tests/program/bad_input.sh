@@ -59,6 +59,12 @@ expect_error 2 'unknown key data.size' "$ralimp" train "${sound[@]}" 'data.size=
 expect_error 2 'loss.fit: laplacian needs 3' "$ralimp" train "$source_folder/configs/siren/quick.yaml" \
     loss.fit=laplacian 'data.size=[2, 2]'
 expect_error 2 'batch_size' "$ralimp" train "${tiny_siren[@]}" data.batch_size=181
+expect_error 3 'none.obj: cannot be read' "$ralimp" train "${tiny_sdf[@]}" data.mesh=none.obj
+expect_error 3 'text.png:1: .hello. is no statement' "$ralimp" train "${tiny_sdf[@]}" data.mesh=text.png
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n' >bad.obj
+expect_error 3 'bad.obj:4: there is no vertex 4' "$ralimp" train "${tiny_sdf[@]}" data.mesh=bad.obj
+expect_error 3 'bad.obj:4: there is no vertex 4' "$ralimp" inspect bad.obj
+expect_error 2 'unknown key loss.kind' "$ralimp" train "${tiny_sdf[@]}" loss.kind=mse
 [[ ! -e runs ]] || complain "a folder was made for a run that could not begin: $(ls runs)"
 
 # The run's folder.
@@ -76,6 +82,10 @@ for size in 0x5 x 5x 5x-1 1e3 99999999999999999999; do
     expect_error 2 "^ralimp: --size: '$size' is no size" "$ralimp" render siren --size $size
 done
 expect_error 2 'no size of an image' "$ralimp" render siren --size 12
+expect_error 2 'surfaces are those of sdf runs, not siren' "$ralimp" export siren
+expect_error 2 '--resolution' "$ralimp" export siren --resolution 0
+expect_error 2 '--format' "$ralimp" export siren --format stl
+expect_error 2 '--memory' "$ralimp" export siren --memory 0
 expect_error 2 'million pixels' "$ralimp" render siren --size 1000000x1000000
 expect_error 3 'none.h5: cannot be read' "$ralimp" evaluate siren --checkpoint none.h5
 

@@ -72,6 +72,19 @@ expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge
 expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge-straight
 expect_same_state huge-straight huge
 
+# An export of many minutes ends at once and leaves no file.
+expect 0 quiet train "${tiny_sdf[@]}" training.phases.0.steps=2 --output solid
+quiet export solid --resolution 900 >export.txt 2>err.txt &
+process=$!
+wait_for export.txt '^900 x 900 x 900 cubes'
+started=$(date +%s)
+kill -INT $process
+wait $process
+code=$?
+((code == 6)) || complain "exit code $code of an export after INT"
+(($(date +%s) - started < 10)) || complain "an export was not cut short"
+[[ ! -e solid/mesh.ply ]] || complain "an export that was cut short left a file"
+
 # Killed: no farewell, but the newest checkpoint is whole.
 PATH=$quiet_path "$ralimp" train "${config[@]}" --output killed >/dev/null &
 process=$!

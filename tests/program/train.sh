@@ -120,6 +120,22 @@ expect 0 "$ralimp" train "$source_folder/configs/siren/from_gradients.yaml" netw
     'data.size=[8, 9]' training.phases.0.steps=4 --output poisson
 expect_run poisson psnr max_error gradient_error
 
+# A signed distance field and its surface.
+expect 0 "$ralimp" train "${tiny_sdf[@]}" training.phases.0.steps=40 --output solid
+expect_run solid distance_error surface_distance surface_error normal_angle gradient_error
+expect_text solid/log.txt '^loss: 3000 surface \+ 100 normal \+ 50 eikonal \+ 100 off_surface, alpha 100$'
+expect 0 "$ralimp" export solid --resolution 13
+expect_text out.txt '^13 x 13 x 13 cubes: 2.74e\+03 evaluations of the network, about '
+expect_text out.txt '^solid/mesh.ply$'
+expect 0 "$ralimp" inspect solid/mesh.ply
+expect_text out.txt '^mesh: [0-9]+ vertices, [0-9]+ triangles, area '
+# From the mesh the next one.
+expect 0 "$ralimp" train "${tiny_sdf[@]}" data.mesh=solid/mesh.ply training.phases.0.steps=4 --output again
+expect_run again surface_distance surface_error normal_angle gradient_error
+expect_text again/log.txt '^into \[-1, 1\]\^3: '
+expect 0 "$ralimp" export again --format ply --checkpoint best --resolution 9 --output again.ply
+expect 0 "$ralimp" evaluate again
+
 # What a run would be.
 expect 0 "$ralimp" train --check "${tiny_pinn[@]}"
 expect_text out.txt '^  dense 2 -> 8, tanh +24 trained +24 deployed$'
@@ -132,7 +148,7 @@ expect 0 "$ralimp" train --print-config printed.yaml
 diff out.txt printed.yaml || complain "the printed config does not mean the same"
 [[ ! -e runs/burgers_quick-1 && ! -e runs/printed-1 ]] || complain "--check or --print-config wrote"
 
-for command in "" train evaluate predict render inspect; do
+for command in "" train evaluate predict render export inspect; do
     expect 0 "$ralimp" $command --help
     expect_text out.txt "^Usage: ralimp $command"
 done
