@@ -24,8 +24,8 @@ tiny_pinn=("$source_folder/configs/pinn/burgers_quick.yaml" network.width=8 netw
     points.residual=200 'evaluation.grid=[16, 10]')
 tiny_siren=("$source_folder/configs/siren/quick.yaml" network.width=8 network.hidden_layers=2
     'data.size=[12, 15]')
-tiny_sdf=("$source_folder/configs/siren/sdf_quick.yaml" network.width=8 network.hidden_layers=2
-    points.surface=64 points.off_surface=64 evaluation.points=200)
+tiny_sdf=("$source_folder/configs/siren/sdf_quick.yaml" network.width=16 network.hidden_layers=2
+    training.phases.0.optimizer.learning_rate=1e-2 points.surface=64 points.off_surface=64 evaluation.points=200)
 
 # expect CODE COMMAND…: that exit code; the output is in out.txt and err.txt.
 expect() {

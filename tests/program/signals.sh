@@ -74,7 +74,7 @@ expect_same_state huge-straight huge
 
 # An export of many minutes ends at once and leaves no file.
 expect 0 quiet train "${tiny_sdf[@]}" training.phases.0.steps=2 --output solid
-quiet export solid --resolution 900 >export.txt 2>err.txt &
+PATH=$quiet_path "$ralimp" export solid --resolution 900 >export.txt 2>err.txt &
 process=$!
 wait_for export.txt '^900 x 900 x 900 cubes'
 started=$(date +%s)
