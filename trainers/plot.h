@@ -38,7 +38,7 @@ struct Field {
     int scale = 0;  // fields of one number share one colour scale
     Palette palette = Palette::viridis;
     std::vector<double> also = {};  // what the scale must reach besides
-    bool zero_level = false;  // a line where the values, between the middles of cells, are 0
+    bool zero_level = false;        // a line where the values, between the middles of cells, are 0
 };
 
 struct FieldAxis {
