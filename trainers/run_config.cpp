@@ -18,8 +18,4 @@ std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use) {
     return std::visit(Maker{use}, config);
 }
 
-template RunConfig config_detail::read_layers<RunConfig>(const std::vector<ConfigNode>& layers,
-                                                         std::span<const std::string> overrides);
-template std::string write_config<RunConfig>(const RunConfig& config, ConfigComments comments);
-
 }  // namespace ralimp

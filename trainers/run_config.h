@@ -19,7 +19,7 @@ inline const RunSettings& settings_of(const RunConfig& config) {
 
 std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use = TaskUse::training);
 
-// Compiled once, in run_config.cpp: each takes seconds.
+// Compiled once, in run_config_text.cpp: each takes seconds.
 extern template RunConfig config_detail::read_layers<RunConfig>(
     const std::vector<ConfigNode>& layers, std::span<const std::string> overrides);
 extern template std::string write_config<RunConfig>(const RunConfig& config,
