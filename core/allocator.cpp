@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "core/error.h"
@@ -15,9 +16,14 @@ constexpr std::size_t alignment = 64;
 // Cached memory is bounded: beyond this, freed blocks go back to the system.
 constexpr int64_t cache_limit = int64_t{4} << 30;
 
+// Requests are below this; a larger one is a mistake.
+constexpr int size_bits = 46;
+// Eight bins for each power of two, see bin_of().
+constexpr int bins_count = size_bits * 8;
+
 struct Pool {
     std::mutex mutex;
-    std::vector<void*> bins[256];
+    std::vector<void*> bins[bins_count];
     MemoryStatistics statistics;
 };
 
@@ -57,7 +63,8 @@ void* allocate(std::size_t bytes, Device device) {
     check(device.type == DeviceType::cpu, "allocate: this build has no backend for {}",
           to_string(device));
     if (bytes == 0) return nullptr;
-    check(bytes < std::size_t{1} << 46, "allocate: {} bytes asked for; a size is wrong", bytes);
+    check(bytes < std::size_t{1} << size_bits, "allocate: {} bytes asked for; a size is wrong",
+          bytes);
     const Bin bin = bin_of(bytes);
     Pool& pool = cpu_pool();
     void* pointer = nullptr;
@@ -96,11 +103,13 @@ void deallocate(void* pointer, std::size_t bytes, Device) noexcept {
     {
         std::lock_guard lock(pool.mutex);
         pool.statistics.active_bytes -= static_cast<int64_t>(bin.bytes);
-        if (pool.statistics.cached_bytes + static_cast<int64_t>(bin.bytes) <= cache_limit) {
-            pool.statistics.cached_bytes += static_cast<int64_t>(bin.bytes);
-            pool.bins[bin.index].push_back(pointer);
-            return;
-        }
+        if (pool.statistics.cached_bytes + static_cast<int64_t>(bin.bytes) <= cache_limit) try {
+                pool.bins[bin.index].push_back(pointer);
+                pool.statistics.cached_bytes += static_cast<int64_t>(bin.bytes);
+                return;
+            } catch (const std::bad_alloc&) {
+                // No memory even for the list: the block itself is given back below.
+            }
     }
     std::free(pointer);
 }

@@ -26,8 +26,8 @@ struct NetworkConfig {
 
     static void describe(auto& config, auto& field) {
         field("hidden_layers", config.hidden_layers,
-              "layers with an activation; the first one is always dense", at_least(1));
-        field("width", config.width, "features of every hidden layer", at_least(1));
+              "layers with an activation; the first one is always dense", between(1, 1000));
+        field("width", config.width, "features of every hidden layer", between(1, 65536));
         field("activation", config.activation, "activation of the hidden layers");
         field("omega", config.omega, "f(omega (W x + b)) in the hidden layers after the first",
               more_than(0));

@@ -146,6 +146,11 @@ ExitCode evaluate(const RunOptions& options) {
 ExitCode predict(const RunOptions& options) {
     const PredictionPlace place{grid_of(options), options.points};
     check_field_file(options.output);
+    std::error_code none;
+    if (!options.points.empty() &&
+        std::filesystem::equivalent(options.points, options.output, none))
+        fail_with(ExitCode::bad_config, "predict: --output {} is the file of --points",
+                  options.output.string());
     const LoadedRun run = load_run(options);
     const FieldData data = run.task->predict(place);
     int64_t outside = 0;

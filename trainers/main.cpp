@@ -111,7 +111,7 @@ void add_export(CLI::App& app, ExportOptions& options, std::string& format) {
         ->type_name("N")
         ->capture_default_str();
     command->add_option("--memory", options.most_gigabytes, "gigabytes that it may take")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1e-3, 1e6))
         ->type_name("GB")
         ->capture_default_str();
 }

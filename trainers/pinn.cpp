@@ -203,9 +203,12 @@ Tensor PinnTask::adaptive_points(int64_t draw) const {
     const Tensor size = sqrt(sum(square(residuals(candidates)), {1}));
     const Tensor sharpened = pow(size, adaptive.exponent);
     const double typical = mean(sharpened).item();
-    // Where every residual is 0, or one is not finite, there is nothing to follow.
+    // Where every residual is 0, or one is not finite, there is nothing to follow. The smallest
+    // weight lets points without a residual fill up what the others leave.
+    constexpr double smallest = 1e-12;
     const Tensor weights = typical > 0 && std::isfinite(typical)
-                               ? sharpened * (1 / typical) + adaptive.offset
+                               ? clamp(sharpened * (1 / typical) + adaptive.offset, smallest,
+                                       std::numeric_limits<double>::max())
                                : Tensor::ones(size.shape(), DType::float64);
     const int64_t count = std::min(config_.points.residual, candidates.size(0));
     return index_select(candidates, 0,

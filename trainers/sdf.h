@@ -17,9 +17,9 @@ struct SdfPointsConfig {
 
     static void describe(auto& config, auto& field) {
         field("surface", config.surface,
-              "points on the surface, uniform by area, new ones every step", at_least(1));
+              "points on the surface, uniform by area, new ones every step", between(1, 1 << 20));
         field("off_surface", config.off_surface, "points uniform in [-1, 1]^3, new ones every step",
-              at_least(1));
+              between(1, 1 << 20));
     }
 };
 

@@ -22,6 +22,21 @@ protected:
     void TearDown() override { set_poison_memory(false); }
 };
 
+// More than the machine has may be refused, or be given as addresses that nothing stands behind.
+TEST_F(Allocator, BlocksOfManyGigabytesHaveTheirBins) {
+    for (const int bits : {34, 35, 36, 37}) {
+        const std::size_t bytes = (std::size_t{1} << bits) - 1;
+        try {
+            void* block = allocate(bytes, cpu);
+            ASSERT_NE(block, nullptr);
+            deallocate(block, bytes, cpu);
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("out of memory"), std::string::npos);
+        }
+    }
+    EXPECT_THROW(allocate(std::size_t{1} << 46, cpu), Error);
+}
+
 TEST_F(Allocator, HandsFreedBlocksOutAgain) {
     void* first = allocate(100'000, cpu);
     deallocate(first, 100'000, cpu);

@@ -69,6 +69,11 @@ if command -v gnuplot >/dev/null; then
     [[ -s pinn/pictures/frames/frame-0001.png ]] || complain "render --frames made no frame"
 fi
 
+# A file of points is not overwritten by what is predicted at them.
+printf 'x,t\n0.5,0.5\n' >own.csv
+expect_error 2 '--output own.csv is the file of --points' "$ralimp" predict pinn --points own.csv --output own.csv
+[[ $(<own.csv) == $'x,t\n0.5,0.5' ]] || complain "predict changed the file of points"
+
 # Data of the training that are gone are not missed afterwards.
 printf 'x,u\n0.5,0.25\n' >data.csv
 expect 0 "$ralimp" train "${tiny_pinn[@]:0:1}" network.width=4 --output data 'problem={kind: custom,

@@ -87,6 +87,20 @@ TEST(Pinn, AdaptivePointsLieWhereTheResidualIsLarge) {
     EXPECT_GT(sharper, 1.1 * sharp);
 }
 
+// Half of the points have no residual, or nearly all have one too small for its power.
+TEST(Pinn, AdaptivePointsAreCompletedWhereFewHaveAResidual) {
+    for (const char* text :
+         {"problem: {kind: custom, geometry: {kind: interval, lower: -1}, equations: ['max(x, 0)*"
+          "(u - 1)']}\npoints: {residual: 90, resample_every: 1, adaptive: {candidates: 100, "
+          "offset: 0}}\n",
+          "problem: {kind: burgers}\npoints: {residual: 90, resample_every: 1, adaptive: "
+          "{candidates: 100, exponent: 300, offset: 0}}\n"}) {
+        PinnTask task = task_of(std::string("precision: float64\n") + text);
+        task.set_batch(1);
+        EXPECT_EQ(task.saved_state().at(1).second.size(0), 90) << text;
+    }
+}
+
 TEST(Pinn, AdaptivePointsFollowFromSeedModelAndDraw) {
     const std::vector<double> first = adaptive_draw("1", "1", 1);
     EXPECT_EQ(first.size(), 600u);
