@@ -103,13 +103,16 @@ void deallocate(void* pointer, std::size_t bytes, Device) noexcept {
     {
         std::lock_guard lock(pool.mutex);
         pool.statistics.active_bytes -= static_cast<int64_t>(bin.bytes);
-        if (pool.statistics.cached_bytes + static_cast<int64_t>(bin.bytes) <= cache_limit) try {
+        const int64_t cached = pool.statistics.cached_bytes + static_cast<int64_t>(bin.bytes);
+        if (cached <= cache_limit) {
+            try {
                 pool.bins[bin.index].push_back(pointer);
-                pool.statistics.cached_bytes += static_cast<int64_t>(bin.bytes);
+                pool.statistics.cached_bytes = cached;
                 return;
             } catch (const std::bad_alloc&) {
                 // No memory even for the list: the block itself is given back below.
             }
+        }
     }
     std::free(pointer);
 }
