@@ -185,6 +185,7 @@ ExitCode train(const TrainOptions& options) {
     if (start) restore(training, *start);
     throw_if_stop_requested();
 
+    if (folder && start) training.check_metrics(*folder);
     if (!folder) folder.emplace(new_folder(options));
     folder->remove_leftovers();
     folder->write_config(text);

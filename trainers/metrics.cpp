@@ -40,14 +40,19 @@ std::string row_of(int64_t step, const std::vector<std::optional<double>>& cells
     return row + "\n";
 }
 
-// Header and the rows up to the step, as they stand in a former file.
-std::string kept_text(const std::string& path, const std::vector<std::string>& columns,
-                      int64_t last_step) {
-    const MetricsTable table = read_metrics(path);
+void check_columns(const std::string& path, const MetricsTable& table,
+                   const std::vector<std::string>& columns) {
     if (table.columns != columns)
         fail_with(ExitCode::bad_input,
                   "{}: has the columns {}, but the resumed run writes {}; move it away to go on",
                   path, header_of(table.columns), header_of(columns));
+}
+
+// Header and the rows up to the step, as they stand in a former file.
+std::string kept_text(const std::string& path, const std::vector<std::string>& columns,
+                      int64_t last_step) {
+    const MetricsTable table = read_metrics(path);
+    check_columns(path, table, columns);
     std::string text = header_of(columns) + "\n";
     for (std::size_t i = 0; i < table.steps.size(); ++i)
         if (table.steps[i] <= last_step) text += row_of(table.steps[i], table.rows[i]);
@@ -55,6 +60,10 @@ std::string kept_text(const std::string& path, const std::vector<std::string>& c
 }
 
 }  // namespace
+
+void check_metrics_columns(const std::string& path, const std::vector<std::string>& columns) {
+    if (::access(path.c_str(), F_OK) == 0) check_columns(path, read_metrics(path), columns);
+}
 
 MetricsFile::MetricsFile(std::string path, const std::vector<std::string>& columns,
                          std::optional<int64_t> resumed_step)

@@ -31,6 +31,9 @@ private:
     std::optional<AppendedFile> file_;
 };
 
+// Error(bad_input) for an existing file with other columns, which a run cannot go on with.
+void check_metrics_columns(const std::string& path, const std::vector<std::string>& columns);
+
 struct MetricsTable {
     std::vector<std::string> columns;  // without "step"
     std::vector<int64_t> steps;

@@ -50,7 +50,7 @@ void Training::start_phase() {
     renewed_at_ = phase_step_;
 }
 
-void Training::open_metrics() {
+std::vector<std::string> Training::metric_columns() const {
     std::vector<std::string> columns{"loss"};
     {
         NoGrad no_grad;
@@ -60,7 +60,15 @@ void Training::open_metrics() {
     for (const auto& [name, value] : task_.loss_weights()) columns.push_back(name);
     columns.emplace_back("seconds");
     for (const std::string& name : task_.metric_names()) columns.push_back(name);
-    metrics_file_.emplace(folder_->metrics().string(), columns,
+    return columns;
+}
+
+void Training::check_metrics(const RunFolder& folder) const {
+    if (step_ > 0) check_metrics_columns(folder.metrics().string(), metric_columns());
+}
+
+void Training::open_metrics() {
+    metrics_file_.emplace(folder_->metrics().string(), metric_columns(),
                           step_ > 0 ? std::optional<int64_t>(step_) : std::nullopt);
 }
 

@@ -44,6 +44,10 @@ public:
     // evaluates it anew instead of going on from the value it kept.
     void objective_changed() { optimizer_->objective_changed(); }
 
+    // Error(bad_input) when the folder's metrics.csv has other columns than this run; to be called
+    // after restore(), before anything in the folder is changed.
+    void check_metrics(const RunFolder& folder) const;
+
     // Trains to the end of the last phase, or until a signal (while a StopSignals lives) or a loss
     // that is not finite. Writes metrics and checkpoints into the folder; at the end an evaluation,
     // a checkpoint and pictures; after a signal a checkpoint. A loss that is not finite is
@@ -72,6 +76,7 @@ private:
 
     const PhaseConfig& phase() const { return settings_.training.phases[phase_]; }
     void start_phase();
+    std::vector<std::string> metric_columns() const;
     void open_metrics();
     void train();
     void run_phase();

@@ -136,6 +136,15 @@ expect_text remade/log.txt '^into \[-1, 1\]\^3: '
 expect 0 "$ralimp" export remade --format ply --checkpoint best --resolution 9 --output remade.ply
 expect 0 "$ralimp" evaluate remade
 
+# A resume that is refused leaves config, metrics and checkpoints alone.
+expect 0 "$ralimp" train "${tiny_pinn[@]}" --output refused
+cp -r refused as-it-was
+expect_error 3 'refused/metrics.csv: has the columns' "$ralimp" train "${tiny_pinn[@]}" \
+    'loss.weights={kind: gradient_norm}' --output refused
+for name in config.yaml metrics.csv checkpoints; do
+    diff -r refused/$name as-it-was/$name >diff.txt || complain "a refused resume changed $name"
+done
+
 # What a run would be.
 expect 0 "$ralimp" train --check "${tiny_pinn[@]}"
 expect_text out.txt '^  dense 2 -> 8, tanh +24 trained +24 deployed$'
