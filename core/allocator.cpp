@@ -40,7 +40,7 @@ struct Bin {
     std::size_t bytes;
 };
 
-Bin bin_of(std::size_t bytes) {
+constexpr Bin bin_of(std::size_t bytes) {
     bytes = std::max(bytes, alignment);
     const int exponent = std::bit_width(bytes - 1) - 1;  // 2^exponent < bytes <= 2^(exponent + 1)
     const int shift = exponent > 2 ? exponent - 3 : 0;
@@ -48,6 +48,8 @@ Bin bin_of(std::size_t bytes) {
     const std::size_t rounded = (steps + 1) << shift;
     return {shift * 8 + static_cast<int>(steps & 7), (rounded + alignment - 1) & ~(alignment - 1)};
 }
+static_assert(bin_of((std::size_t{1} << size_bits) - 1).index < bins_count,
+              "the largest request has its bin");
 
 bool& poison() {
     static bool on = [] {
