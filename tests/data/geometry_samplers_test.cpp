@@ -191,6 +191,42 @@ TEST(GeometrySamplers, BoundaryPointsAreUniform) {
         }
 }
 
+// Space times time, inside and on the boundary, of every geometry: the points lie where those
+// without a time may, at moments spread evenly over the whole interval.
+TEST(GeometrySamplers, PointsInTimeFillTheInterval) {
+    constexpr int64_t count = 2000;
+    for (const GeometryCase& known : geometry_cases())
+        for (const Sampler sampler : samplers) {
+            const Geometry& geometry = *known.geometry;
+            const int64_t dims = geometry.dims();
+            const BoundaryPoints boundary = boundary_points(sampler, geometry, count, key, time);
+            for (const bool inside : {true, false}) {
+                const Tensor points =
+                    inside ? interior_points(sampler, geometry, count, key, time) : boundary.points;
+                const int64_t rows = points.size(0);
+                ASSERT_EQ(points.shape(), Shape({rows, dims + 1})) << known.name;
+                EXPECT_LE(rows, count);
+                EXPECT_GE(rows, sampler == Sampler::grid ? count / 2 : count) << known.name;
+                const auto x = values(points);
+                int64_t quarters[4] = {};
+                for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
+                    const Point p = point_of(x, i, dims + 1, dims);
+                    ASSERT_TRUE(inside ? geometry.contains(p) : geometry.on_boundary(p))
+                        << known.name;
+                    const double t = x[(i + 1) * static_cast<std::size_t>(dims + 1) - 1];
+                    ASSERT_TRUE(time.start <= t && t <= time.end) << known.name << ' ' << t;
+                    ++quarters[std::min(static_cast<int>((t - 0.5) / 1.5 * 4), 3)];
+                }
+                if (sampler == Sampler::grid) continue;  // has both ends, few moments in between
+                for (const int64_t quarter : quarters)
+                    EXPECT_NEAR(static_cast<double>(quarter), count / 4.0,
+                                5 * std::sqrt(count * 3 / 16.0))
+                        << known.name << ", " << name_of(sampler) << (inside ? "" : ", boundary");
+            }
+            ASSERT_EQ(boundary.normals.shape(), Shape({boundary.points.size(0), dims}));
+        }
+}
+
 TEST(GeometrySamplers, InitialPointsAreInsideAtOneTime) {
     for (const GeometryCase& known : geometry_cases())
         for (const Sampler sampler : samplers) {
