@@ -119,6 +119,28 @@ for file in damaged/checkpoints/*.h5; do echo broken >"$file"; done
 expect_error 3 'none of its 2 checkpoints can be used' "$ralimp" train before/config.yaml \
     --output damaged
 
+# torchtitan#3732, #1311 and physicsnemo-sym#152: runs and folders without a checkpoint. What was named
+# is never passed over for a start from nothing; what stands empty is no hindrance.
+cp -r before bare && rm bare/checkpoints/* bare/result.json
+expect_error 3 'bare: the run has no checkpoint$' "$ralimp" train "${pinn[@]}" --resume bare
+expect_error 3 'step-00000099.h5: cannot be read' "$ralimp" train "${pinn[@]}" \
+    --resume before/checkpoints/step-00000099.h5
+expect_error 3 'is not the folder of a run' "$ralimp" train "${pinn[@]}" --resume full
+for command in evaluate render 'predict --output a.csv' export; do
+    expect_error 3 'bare: the run has no checkpoint yet$' "$ralimp" $command bare
+done
+cp before/checkpoints/best.h5 bare/checkpoints/
+expect_error 3 '--checkpoint best takes the best model so far$' "$ralimp" evaluate bare
+expect 0 "$ralimp" inspect bare
+expect_text out.txt 'checkpoints at steps: none'
+PATH=programs expect 0 "$ralimp" train before/config.yaml --output bare
+if grep -q 'goes on from' out.txt; then complain "a run without a checkpoint went on"; fi
+expect_same_state before bare
+mkdir empty
+PATH=programs expect 0 "$ralimp" train "${pinn[@]}" training.phases.0.steps=5 \
+    --resume before/checkpoints/step-00000004.h5 --output empty
+expect_text out.txt 'goes on from step 4 of before/checkpoints/step-00000004.h5$'
+
 # A loss that explodes: its own exit code, the term, the step; the checkpoint before it is kept.
 expect_error 5 '^ralimp: step 2: the loss term initial is inf; .*step-00000001.h5$' "$ralimp" train \
     "${tiny_pinn[@]}" precision=float32 training.checkpoint_every=1 --output exploded \

@@ -65,6 +65,8 @@ if command -v gnuplot >/dev/null; then
     eval "$(tail -1 out.txt)"
     expect_text words.txt "^it's/frame-%04d.png$"
     expect_text words.txt "^it's/film.mp4$"
+    # Pictures may have odd sides; H.264 wants even ones.
+    expect_text words.txt '^pad=ceil\(iw/2\)\*2:ceil\(ih/2\)\*2$'
     expect 0 "$ralimp" render pinn --frames 2
     [[ -s pinn/pictures/frames/frame-0001.png ]] || complain "render --frames made no frame"
 fi

@@ -72,6 +72,29 @@ expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge
 expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge-straight
 expect_same_state huge-straight huge
 
+# Before the first step, and in the commands on a run: they end soon and leave nothing behind.
+# cut_short ARGUMENTS…: a command that would take a minute or more.
+cut_short() {
+    local process started code
+    PATH=$quiet_path "$ralimp" "$@" >out.txt 2>err.txt &
+    process=$!
+    sleep 0.7
+    started=$(date +%s)
+    kill -TERM $process
+    wait $process
+    code=$?
+    ((code == 6)) || { complain "exit code $code after TERM: $*"; tail -n 5 err.txt; }
+    (($(date +%s) - started < 30)) || complain "not cut short: $*"
+}
+expect 0 quiet train "${tiny_siren[@]}" training.phases.0.steps=2 --output image
+cut_short train "${tiny_pinn[@]:0:1}" points.residual=1000000 points.sampler=sobol \
+    'evaluation.grid=[4000, 4000]' --output early
+cut_short evaluate straight --grid 4000x4000
+cut_short predict straight --grid 4000x4000 --output big.h5
+cut_short render image --size 11000x11000
+[[ ! -e early && ! -e big.h5 && ! -e image/pictures/reconstruction_11000x11000.png ]] ||
+    complain "what was cut short left a file"
+
 # An export of many minutes ends at once and leaves no file.
 expect 0 quiet train "${tiny_sdf[@]}" training.phases.0.steps=2 --output solid
 PATH=$quiet_path "$ralimp" export solid --resolution 900 >export.txt 2>err.txt &
