@@ -5,9 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -198,13 +196,14 @@ private:
 
 }  // namespace
 
-Sound read_wav(const std::string& path) {
-    const std::vector<uint8_t> file = read_file(path);
-    if (file.empty()) fail_with(ExitCode::bad_input, "{}: is empty", path);
-    return WavReader(file, path).read();
+Sound decode_wav(std::span<const uint8_t> file, const std::string& name) {
+    if (file.empty()) fail_with(ExitCode::bad_input, "{}: is empty", name);
+    return WavReader(file, name).read();
 }
 
-void write_wav(const std::string& path, const Sound& sound) {
+Sound read_wav(const std::string& path) { return decode_wav(read_file(path), path); }
+
+std::vector<uint8_t> encode_wav(const Sound& sound) {
     check(sound.samples.defined() && sound.samples.dims() == 2 && sound.length() >= 1 &&
               (sound.channels() == 1 || sound.channels() == 2) &&
               sound.samples.elements() <= most_sound_values,
@@ -232,7 +231,9 @@ void write_wav(const std::string& path, const Sound& sound) {
     append(file, size, 4);
     for (const double value : sound.samples.to_doubles()) encode(file, value, sound.format);
     if (padding) file.push_back(0);
-    write_file(path, file);
+    return file;
 }
+
+void write_wav(const std::string& path, const Sound& sound) { write_file(path, encode_wav(sound)); }
 
 }  // namespace ralimp

@@ -2,7 +2,9 @@
 // resampled or mixed.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/tensor.h"
 
@@ -29,9 +31,13 @@ inline constexpr int64_t most_sound_values = int64_t{1} << 27;
 // missing, empty, truncated, inconsistent, of another format, without a sample, too large, or holds
 // a float that is not finite.
 Sound read_wav(const std::string& path);
+// The same of the bytes of a file; `name` is the file's, for the Error.
+Sound decode_wav(std::span<const uint8_t> file, const std::string& name);
 
 // Writes a WAV file. PCM values are rounded to the nearest level and clamped to what the format
 // holds; NaN becomes 0. Error io when it cannot be written; the old file is then untouched.
 void write_wav(const std::string& path, const Sound& sound);
+// The bytes of that file.
+std::vector<uint8_t> encode_wav(const Sound& sound);
 
 }  // namespace ralimp
