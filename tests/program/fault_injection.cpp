@@ -3,6 +3,7 @@
 // count.
 //   FAULT=kill   half of what is to be written is written, then the process is killed
 //   FAULT=full   the disk is full: no write to a file succeeds any more
+//   FAULT=stop   SIGTERM is sent before that one call; nothing fails
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -28,16 +29,24 @@ F* next(const char* name) {
     return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
 }
 
+bool kills() {
+    static const bool value = setting("FAULT") == "kill";
+    return value;
+}
+bool stops() {
+    static const bool value = setting("FAULT") == "stop";
+    return value;
+}
+
 // Whether the present call has to go wrong.
 bool fault_at(std::string_view path) {
     static const long at = std::atol(setting("FAULT_AT").c_str());
     static const std::string in = setting("FAULT_IN");
     static std::atomic<long> calls{0};
-    return path.find(in) != std::string_view::npos && calls++ >= at;
-}
-bool kills() {
-    static const bool value = setting("FAULT") == "kill";
-    return value;
+    if (path.find(in) == std::string_view::npos) return false;
+    const long call = calls++;
+    if (stops() && call == at) raise(SIGTERM);
+    return !stops() && call >= at;
 }
 
 std::string path_of(int descriptor) {
@@ -51,7 +60,7 @@ std::string path_of(int descriptor) {
 
 // For calls that a full disk does not hinder.
 void maybe_kill(std::string_view path) {
-    if (kills() && !path.empty() && fault_at(path)) raise(SIGKILL);
+    if ((kills() || stops()) && !path.empty() && fault_at(path)) raise(SIGKILL);
 }
 
 // True when the write must fail. A kill comes after half of it.

@@ -1,5 +1,6 @@
-# Kills the program at every call that changes a file, and fills the disk at every write: what was
-# saved before is whole, and the run goes on to the very bits of a run that nothing happened to.
+# Kills and stops the program at every call that changes a file, and fills the disk at every write:
+# what was saved before is whole, and the run goes on to the very bits of a run that nothing happened
+# to.
 # usage: faults.sh PROGRAM SOURCE_FOLDER
 source "$(dirname "${BASH_SOURCE[0]}")/run.bash" "$1" "$2"
 library=$(dirname "$ralimp")/tests/libfault_injection.so
@@ -47,6 +48,30 @@ for ((call = 0; ; ++call)); do
     ((failures == 0)) || break
 done
 ((killed > 40)) || complain "only $killed calls were killed"
+
+# SIGTERM at each of these moments: in a step, a save, an evaluation, a picture or between them. The
+# state is saved, whatever was under way; at the very end there is nothing more to stop.
+stopped=0
+for ((call = 0; call < killed; ++call)); do
+    rm -rf run
+    (with_fault stop $call "$here" train --output "$here") >out.txt 2>err.txt
+    code=$?
+    ((code == 0 || code == 6)) && [[ ! -s err.txt ]] ||
+        { complain "exit code $code after SIGTERM at call $call"; cat err.txt; break; }
+    if ((code == 6)); then
+        stopped=$((stopped + 1))
+        expect_text out.txt '^interrupted by SIGTERM at step [0-9]+; the state is saved in '
+        expect_text run/result.json '"stopped_by": "interrupted"'
+        expect 0 train --output "$here"
+        expect_text out.txt 'goes on from step'
+    fi
+    ! grep -q '^warning: .*skipped' out.txt || complain "after SIGTERM at call $call: $(cat out.txt)"
+    expect_same_state straight run
+    leftover=$(find run -name '*partial*')
+    [[ -z $leftover ]] || complain "SIGTERM at call $call left $leftover"
+    ((failures == 0)) || break
+done
+((stopped > 20)) || complain "only $stopped of $killed runs were stopped"
 
 # A disk that is full from some write on, and stays so.
 refused=0
