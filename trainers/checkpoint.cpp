@@ -105,6 +105,9 @@ void load_into(const NamedTensors& tensors, const Checkpoint& checkpoint,
 std::vector<std::string> load_matching(const NamedTensors& tensors, const Checkpoint& checkpoint,
                                        const std::string& group) {
     Comparison comparison = compare(tensors, checkpoint, group);
+    if (comparison.target_and_source.empty())
+        fail_with(ExitCode::bad_input, "{}: nothing of the checkpoint fits: {}", group,
+                  fmt::join(comparison.differences, "; "));
     copy_values(comparison);
     return std::move(comparison.differences);
 }

@@ -60,7 +60,8 @@ Checkpoint decode_checkpoint(std::span<const uint8_t> bytes, const std::string& 
 // in one line, and nothing was changed.
 void load_into(const NamedTensors& tensors, const Checkpoint& checkpoint, const std::string& group);
 
-// Copies what agrees and returns one line for each tensor that does not.
+// Copies what agrees and returns one line for each tensor that does not. Error(bad_input) when none
+// agrees.
 std::vector<std::string> load_matching(const NamedTensors& tensors, const Checkpoint& checkpoint,
                                        const std::string& group);
 

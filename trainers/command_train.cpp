@@ -121,6 +121,23 @@ void restore(Training& training, const Start& start) {
     }
 }
 
+// Gives the model the values of a checkpoint, whatever its optimizer and its task.
+void load_weights(Task& task, const TrainOptions& options, Log& log) {
+    const Start from = open_start(options.weights, log);
+    const NamedTensors tensors = named_tensors(task.model());
+    try {
+        if (!options.partial) {
+            load_into(tensors, from.checkpoint, "model");
+        } else {
+            for (const std::string& difference : load_matching(tensors, from.checkpoint, "model"))
+                log.warning("{}: left out: {}", from.name, difference);
+        }
+    } catch (const Error& error) {
+        fail_with(error.code(), "{}: {}", from.name, error.what());
+    }
+    log.line("the model starts with the values of {}", from.name);
+}
+
 // Runs, and leaves a result.json and the error in the log whatever happens: both only as far as the
 // disk lets it.
 TrainingResult run_and_report(Training& training, const RunFolder& folder, const RunConfig& config,
@@ -179,8 +196,13 @@ ExitCode train(const TrainOptions& options) {
             }
         }
     } else if (options.resume != "auto" && options.resume != "never") {
+        if (!options.weights.empty())
+            fail_with(ExitCode::bad_config, "--weights starts a run, --resume {} goes on with one",
+                      options.resume);
         start = open_start(options.resume, log);
     }
+    // A run that goes on has its own.
+    if (!start && !options.weights.empty()) load_weights(*task, options, log);
     Training training(*task, settings, log, text);
     if (start) restore(training, *start);
     throw_if_stop_requested();

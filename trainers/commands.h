@@ -13,6 +13,9 @@ struct TrainOptions {
     std::vector<std::string> overrides;  // "key.path=value"
     std::string resume = "auto";         // auto, never, or the path of a checkpoint
     std::filesystem::path output;        // the run's folder; empty: runs/NAME-1, -2, …
+    // The model of this checkpoint or run is what a new run starts with; empty: as the config says.
+    std::filesystem::path weights;
+    bool partial = false;  // of the weights only what fits
     bool check = false;
     bool print_config = false;
 };

@@ -29,6 +29,16 @@ void add_train(CLI::App& app, TrainOptions& options, std::vector<std::string>& a
         ->capture_default_str();
     command->add_option("--output", options.output, "the run's folder; default: runs/NAME-1, -2, …")
         ->type_name("DIR");
+    CLI::Option* weights =
+        command
+            ->add_option("--weights", options.weights,
+                         "a checkpoint or run whose model a new run starts with: no optimizer "
+                         "state, no steps made")
+            ->type_name("PATH");
+    command
+        ->add_flag("--partial", options.partial,
+                   "take of the weights what fits, and say what does not")
+        ->needs(weights);
     command->add_flag("--check", options.check,
                       "build the model, print shapes, parameters and memory, and stop");
     command->add_flag("--print-config", options.print_config,

@@ -110,6 +110,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
     if (!fuzz::accepts(decode, ExitCode::bad_input)) return 0;
     const NamedTensors model{{"weight", Tensor::empty({3})}};
     fuzz::accepts([&] { load_into(model, checkpoint, "model"); }, ExitCode::bad_input);
-    load_matching(model, checkpoint, "model");
+    fuzz::accepts([&] { load_matching(model, checkpoint, "model"); }, ExitCode::bad_input);
     return 0;
 }

@@ -136,6 +136,51 @@ expect_text remade/log.txt '^into \[-1, 1\]\^3: '
 expect 0 "$ralimp" export remade --format ply --checkpoint best --resolution 9 --output remade.ply
 expect 0 "$ralimp" evaluate remade
 
+# deepxde#1364, physicsnemo#200: another process has the very model that was trained, whatever the
+# task and the layers, and needs nothing but the checkpoint.
+expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=5 --output features \
+    'network.hidden={kind: ralimp, split: phase_input, psi: free, train_projections: true}'
+for run in sound poisson solid remade features; do
+    mv $run/config.yaml $run/config.yaml.copy && echo 'kind: pinn' >$run/config.yaml
+    expect 0 "$ralimp" evaluate $run
+    mv $run/config.yaml.copy $run/config.yaml
+    (($(wc -l <out.txt) >= 3)) || complain "evaluate $run says: $(cat out.txt)"
+    while read -r name value; do
+        [[ $name == step ]] || expect_text $run/result.json "^  \"$name\": $value,$"
+    done <out.txt
+done
+
+# deepxde#323, #1390: the model alone, with another optimizer and other data, at step 0; a rate this
+# small changes no bit of it.
+warm=("${tiny_pinn[@]}" seed=5 'training.phases=[{steps: 1, optimizer: {kind: sgd, learning_rate: 1e-99}}]')
+expect 0 "$ralimp" train "${warm[@]}" --weights pinn --output warm
+expect_text warm/log.txt '^the model starts with the values of pinn/checkpoints/step-00000021.h5$'
+expect_text warm/result.json '"steps": 1,'
+for name in relative_l2 max_error; do
+    [[ $(grep "\"$name\"" warm/result.json) == "$(grep "\"$name\"" pinn/result.json)" ]] ||
+        complain "--weights gave another model: $(cat warm/result.json)"
+done
+expect_error 3 'best.h5: model: the checkpoint does not fit: layer_1.weight has shape \[7, 2\], in the' \
+    "$ralimp" train "${tiny_pinn[@]:0:1}" network.width=7 --weights pinn/checkpoints/best.h5 --output cold
+expect_error 2 '--partial' "$ralimp" train "${warm[@]}" --partial --output cold
+expect_error 2 '--weights starts a run' "$ralimp" train "${warm[@]}" --weights pinn --resume pinn --output cold
+expect_error 3 'nothing of the checkpoint fits: ' "$ralimp" train "${tiny_siren[@]}" \
+    --weights pinn --partial --output cold
+[[ ! -e cold ]] || complain "a folder was made for a run that could not begin"
+# physicsnemo#200: what does not fit is said, tensor by tensor.
+deeper=("${tiny_pinn[@]:0:1}" network.width=8 network.hidden_layers=3 points.residual=200
+    'evaluation.grid=[16, 10]' training.phases.0.steps=4)
+expect 0 "$ralimp" train "${deeper[@]}" training.phases.1.steps=2 --weights pinn --partial --output deeper
+[[ $(grep -c '^warning: pinn/checkpoints/step-00000021.h5: left out: layer_[34]\.' deeper/log.txt) == 4 ]] ||
+    complain "left out: $(grep warning deeper/log.txt)"
+# The same command goes on with the run, not from its start again.
+cp -r deeper straight
+expect 0 "$ralimp" train "${deeper[@]}" training.phases.1.steps=5 --weights pinn --partial --output deeper
+expect_text out.txt 'goes on from step 6 of deeper/'
+if grep -q 'the model starts with' out.txt; then complain "a run that goes on took weights again"; fi
+expect 0 "$ralimp" train straight/config.yaml training.phases.1.steps=5 --output straight
+expect_same_state straight deeper
+
 # A resume that is refused leaves config, metrics and checkpoints alone.
 expect 0 "$ralimp" train "${tiny_pinn[@]}" --output refused
 cp -r refused as-it-was
@@ -161,6 +206,11 @@ for command in "" train evaluate predict render export inspect; do
     expect 0 "$ralimp" $command --help
     expect_text out.txt "^Usage: ralimp $command"
 done
+# How a run goes on is found where one looks for it.
+expect 0 "$ralimp" --help
+expect_text out.txt '^  train .*goes on with a run|goes on with a run that'
+expect 0 "$ralimp" train --help
+expect_text out.txt '^  --resume auto\|never\|PATH'
 expect 0 "$ralimp" --version
 
 finish

@@ -325,6 +325,12 @@ TEST(LoadInto, ListsEveryDifferenceAtOnce) {
     EXPECT_TRUE(same_bits(a, before));
     EXPECT_EQ(load_matching(model, checkpoint, "model").size(), 4u);
     EXPECT_TRUE(same_bits(a, checkpoint.tensors.at("model/a")));
+    EXPECT_EQ(
+        error_of([&] {
+            load_matching({{"d", a}}, checkpoint, "models");
+        }),
+        "models: nothing of the checkpoint fits: d is missing in the checkpoint; x stands only "
+        "in the checkpoint");
 }
 
 }  // namespace
