@@ -9,11 +9,14 @@
 #include <fstream>
 #include <map>
 #include <numbers>
+#include <tuple>
 
 #include "autograd/operations.h"
+#include "core/parallel.h"
 #include "tests/error_of.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
+#include "trainers/objective.h"
 
 namespace ralimp {
 namespace {
@@ -107,6 +110,33 @@ TEST(Pinn, AdaptivePointsFollowFromSeedModelAndDraw) {
     EXPECT_NE(first, adaptive_draw("1", "1", 2));
 }
 
+// deepxde#618, #680, #585, #353 and #2086: the seed alone decides, for every way to draw points.
+TEST(Pinn, PointsAndLossesFollowFromTheSeedForEverySamplerAndAnyThreads) {
+    const int before = thread_count();
+    for (const char* sampler : {"uniform", "latin_hypercube", "sobol", "grid"})
+        for (const char* adaptive : {"", ", adaptive: {candidates: 4001}"}) {
+            const auto drawn = [&](int seed, int threads) {
+                set_thread_count(threads);
+                PinnTask task = task_of(fmt::format(
+                    "seed: {}\nproblem: {{kind: schrodinger}}\nnetwork: {{hidden_layers: 2, width: "
+                    "20}}\npoints: {{residual: 2501, initial: 301, boundary: 201, resample_every: "
+                    "1, sampler: {}{}}}\n",
+                    seed, sampler, adaptive));
+                task.set_batch(2);
+                return std::pair{task.calibration_batch().to_doubles(), loss_values(task)};
+            };
+            const auto one = drawn(3, 1);
+            EXPECT_EQ(one, drawn(3, 1)) << sampler << adaptive;
+            EXPECT_EQ(one, drawn(3, 4)) << sampler << adaptive;
+            const auto other = drawn(4, 1);
+            // A grid lies where it lies; the network differs all the same.
+            EXPECT_EQ(one.first == other.first, sampler == std::string("grid") && adaptive[0] == 0)
+                << sampler << adaptive;
+            EXPECT_NE(one.second, other.second) << sampler << adaptive;
+        }
+    set_thread_count(before);
+}
+
 TEST(Pinn, AdaptivePointsThatCannotBeAreRefused) {
     const auto message = [](const std::string& points) {
         return error_of([&] { task_of("points: " + points + "\n"); }).text;
@@ -158,6 +188,35 @@ TEST(Pinn, FindsAnUnknownCoefficient) {
     }
 }
 
+// The data ask for 0.3, the bounds keep it out of reach: from inside it comes as near as it may.
+TEST(Pinn, BoundsOfAnUnknownCoefficientHold) {
+    const NoPrograms no_programs;
+    for (const auto& [bounds, start, end] :
+         {std::tuple{"lower: 0.5, upper: 2", 0.8, 0.5}, {"lower: -2, upper: 0.25", -1.0, 0.25}}) {
+        const std::string text = fmt::format(
+            "kind: pinn\nproblem: {{kind: custom, geometry: {{kind: interval}}, coefficients: "
+            "[{{name: a, value: {}, train: true, {}}}], equations: [u_x - u + a - 0.3]}}\n"
+            "constraints: {{outputs: [0*u]}}\npoints: {{residual: 20}}\n"
+            "evaluation: {{grid: [11]}}\n",
+            start, bounds);
+        const std::string training =
+            "training: {phases: [{steps: 400, optimizer: {kind: adam, learning_rate: 0.1}}], "
+            "log_every: 10, evaluate_every: 10}\n";
+        EXPECT_NEAR(task_of(text.substr(text.find('\n') + 1) + small_network).evaluate()[1].second,
+                    start, 1e-12);
+        const TemporaryFolder folder;
+        const Trained trained = train_in(folder / "run", text + small_network + training);
+        EXPECT_EQ(trained.error, "");
+        EXPECT_NEAR(metric(trained, "coefficient_a"), end, 0.04) << bounds;
+        for (const double value : trained.column("coefficient_a")) {
+            if (start > 0)
+                EXPECT_TRUE(0.5 <= value && value <= 2) << value;
+            else
+                EXPECT_TRUE(-2 <= value && value <= 0.25) << value;
+        }
+    }
+}
+
 TEST(Pinn, NamesItsTermsAndFigures) {
     using Names = std::vector<std::string>;
     const auto terms_of = [](PinnTask& task) {
@@ -202,6 +261,58 @@ TEST(Pinn, WritesEveryPointWithItsCondition) {
         EXPECT_TRUE(name != "periodic" || std::abs(x) == 1) << line;
     }
     EXPECT_EQ(rows, (std::map<std::string, int>{{"initial", 3}, {"periodic", 4}, {"residual", 7}}));
+}
+
+// Every kind of condition, and to the last bit the very points that the loss sees.
+TEST(Pinn, ThePointsWrittenAreThoseOfTheLoss) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "data.csv") << "x,y,t,u\n0.25,0.5,1,3\n0.5,0.125,0,4\n";
+    for (const char* precision : {"float32", "float64"}) {
+        PinnTask task = task_of(
+            "problem: {kind: custom, geometry: {kind: rectangle}, time: [0, 1], equations: [u_t - "
+            "u_xx], exact: [x + y], conditions: [{kind: initial, values: [x]}, {kind: dirichlet, "
+            "name: left, values: [0], where: x = 0}, {kind: neumann, name: right, values: [0], "
+            "where: x = 1}, {kind: robin, name: low, values: [0], where: y = 0}, {kind: formula, "
+            "name: high, formulas: [u_y], where: y = 1}, {kind: periodic, axis: y}, {kind: pin, "
+            "at: [0, 1, 0.5], values: [0]}, {kind: measurements, points: 5}, {kind: points, name: "
+            "known, file: " +
+            (folder / "data.csv") + "}]}\npoints: {residual: 11, initial: 4, boundary: 3}\n" +
+            "precision: " + precision + "\n");
+        task.write_data(folder.path());
+        std::ifstream file(folder / "points.csv");
+        std::string line;
+        std::getline(file, line);
+        EXPECT_EQ(line, "condition,x,y,t");
+        std::map<std::string, int> rows;
+        std::vector<double> values;
+        while (std::getline(file, line)) {
+            const std::string name = line.substr(0, line.find(','));
+            ++rows[name];
+            double x = 0, y = 0, t = 0;
+            ASSERT_EQ(std::sscanf(line.c_str() + name.size(), ",%lf,%lf,%lf", &x, &y, &t), 3);
+            values.insert(values.end(), {x, y, t});
+            EXPECT_EQ(name == "initial", t == 0 && name != "known") << line;
+            for (const auto& [of, at, bound] :
+                 {std::tuple{"left", x, 0.0}, {"right", x, 1.0}, {"low", y, 0.0}, {"high", y, 1.0}})
+                if (name == of) {
+                    EXPECT_EQ(at, bound) << line;
+                }
+            if (name == "periodic") {
+                EXPECT_TRUE(y == 0 || y == 1) << line;
+            }
+        }
+        EXPECT_EQ(rows, (std::map<std::string, int>{{"residual", 11},
+                                                    {"initial", 4},
+                                                    {"left", 3},
+                                                    {"right", 3},
+                                                    {"low", 3},
+                                                    {"high", 3},
+                                                    {"periodic", 6},
+                                                    {"pin", 1},
+                                                    {"measurements", 5},
+                                                    {"known", 2}}));
+        EXPECT_EQ(values, task.calibration_batch().to_doubles()) << precision;
+    }
 }
 
 // A term's weight is its own, else that of its kind; the terms themselves are not weighted.
