@@ -84,7 +84,8 @@ TEST(NetworkStart, OtherInitializationsHaveTheirSpread) {
 
 TEST(NetworkStart, OmegaMultipliesTheBiasToo) {
     NetworkConfig config = siren(1, 7);
-    for (const Activation activation : {Activation::sin, Activation::finer, Activation::wire}) {
+    for (const Activation activation :
+         {Activation::sin, Activation::finer, Activation::wire, Activation::gaussian}) {
         config.activation = activation;
         const auto network = network_of(config);
         auto tensors = tensors_of(*network);
@@ -96,7 +97,8 @@ TEST(NetworkStart, OmegaMultipliesTheBiasToo) {
         for (std::size_t i = 0; i < 7; ++i) {
             const double z = w[2 * i] * x[0] + w[2 * i + 1] * x[1] + b[i];
             const double f =
-                activation == Activation::sin ? std::sin(first_omega * z)
+                activation == Activation::sin        ? std::sin(first_omega * z)
+                : activation == Activation::gaussian ? std::exp(-std::pow(first_omega * z, 2))
                 : activation == Activation::finer
                     ? std::sin(first_omega * (std::abs(z) + 1) * z)
                     : std::cos(first_omega * z) * std::exp(-std::pow(config.envelope * z, 2));

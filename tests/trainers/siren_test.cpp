@@ -155,6 +155,51 @@ TEST(SirenImages, AnySizeIsTheNetworkThere) {
     }
 }
 
+// Each batch of an epoch by itself: their mean is the loss of the whole signal only when every
+// point is drawn once and meets its own value.
+TEST(SirenBatches, OfAnEpochAreTheWholeSignalOnce) {
+    for (const char* data :
+         {"{size: [8, 9], batch_size: BATCH}", "{kind: audio, seconds: 0.009, batch_size: BATCH}"})
+        for (const char* fit : {"value", "gradient", "laplacian"}) {
+            const auto loss_of = [&](int batch_size, int64_t step) {
+                std::string text = data;
+                text.replace(text.find("BATCH"), 5, std::to_string(batch_size));
+                const auto task =
+                    task_of(fmt::format("precision: float64\ndata: {}\nloss: {{fit: {}}}\n{}", text,
+                                        fit, small_network));
+                task->set_batch(step);
+                EXPECT_EQ(task->parts(), 1);
+                return task->loss(0).total.item();
+            };
+            const double whole = loss_of(72, 0);
+            EXPECT_EQ(loss_of(72, 5), whole);
+            std::vector<std::vector<double>> epochs;
+            for (const int64_t epoch : {0, 1}) {
+                std::vector<double>& losses = epochs.emplace_back();
+                double sum = 0;
+                for (int64_t batch = 0; batch < 8; ++batch) {
+                    losses.push_back(loss_of(9, 8 * epoch + batch));
+                    sum += losses.back() / 8;
+                }
+                EXPECT_NEAR(sum, whole, 1e-12 * whole) << data << fit << epoch;
+            }
+            EXPECT_NE(epochs[0], epochs[1]) << "the order is the same in every epoch";
+            EXPECT_NE(epochs[0][0], epochs[0][1]);
+        }
+}
+
+TEST(SirenBatches, TrainAPicture) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder;
+    const Trained trained = train_in(
+        fs::path(folder.path()) / "run",
+        "kind: siren\ndata: {size: [16, 15], batch_size: 50}\n"
+        "network: {hidden_layers: 2, width: 48}\n"
+        "training: {phases: [{steps: 600, optimizer: {kind: adam, learning_rate: 1e-3}}]}\n");
+    ASSERT_EQ(trained.error, "");
+    EXPECT_GT(trained.result.metrics[0].second, 24);
+}
+
 TEST(SirenImages, SizesThatCannotBeAreRefused) {
     const TemporaryFolder folder;
     const auto image = task_of(fmt::format("data: {{size: [6, 8]}}\n{}", small_network));
