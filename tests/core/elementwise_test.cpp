@@ -225,6 +225,14 @@ TEST(Backend, DescribesItselfAndCountsLaunches) {
     const std::string text = backend_description({});
     EXPECT_EQ(text.substr(0, 5), "cpu, ");
     EXPECT_NE(text.find("OpenBLAS"), std::string::npos);
+    // llm.c#691: a program that ran on one core did not say so.
+    const int threads = thread_count();
+    for (const int used : {1, 3}) {
+        set_thread_count(used);
+        EXPECT_NE(backend_description({}).find(fmt::format(", {} thread", used)), std::string::npos)
+            << backend_description({});
+    }
+    set_thread_count(threads);
     const Tensor x = Tensor::zeros({3});
     const int64_t before = kernel_launches({});
     kernels({}).unary[0](x, x);

@@ -1,11 +1,18 @@
 // The configs that layers and optimizers own, read and written as a whole.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "layers/network.h"
 #include "optim/clipping.h"
 #include "optim/make_optimizer.h"
 #include "optim/schedule.h"
 #include "trainers/config.h"
+#include "trainers/config_types.h"
+#include "trainers/pinn.h"
+#include "trainers/sdf.h"
+#include "trainers/siren.h"
+#include "trainers/training_config.h"
 
 namespace ralimp {
 namespace {
@@ -26,6 +33,39 @@ struct ComponentConfig {
 void expect_round_trip(const ComponentConfig& config) {
     const std::string text = write_config(config, ConfigComments::help);
     EXPECT_EQ(write_config(read_config_text<ComponentConfig>(text), ConfigComments::help), text);
+}
+
+// The number of members of an aggregate: as many initializers as it takes.
+struct Anything {
+    template <class T>
+    operator T() const;
+};
+template <class T, class... Initializers>
+constexpr std::size_t members() {
+    if constexpr (requires { T{Initializers{}..., Anything{}}; })
+        return members<T, Initializers..., Anything>();
+    else
+        return sizeof...(Initializers);
+}
+
+// Stands in for a reader: which members have a key.
+struct Described {
+    std::set<const void*> places;
+    std::set<std::string> keys;
+    void operator()(const char* key, auto& member, auto&&...) {
+        places.insert(&member);
+        keys.insert(key);
+    }
+    void check(auto&&...) {}
+};
+
+template <class Config>
+void expect_every_member_has_a_key(const char* name) {
+    Config config;
+    Described described;
+    Config::describe(config, described);
+    EXPECT_EQ(described.places.size(), members<Config>()) << name;
+    EXPECT_EQ(described.keys.size(), members<Config>()) << name;
 }
 
 // Calls f once for each alternative, at its default values.
@@ -58,6 +98,34 @@ TEST(ComponentConfigs, DefaultsOfEveryKindAreValidAndRoundTrip) {
         config.network.hidden = hidden;
         expect_round_trip(config);
     });
+}
+
+// deepxde#364: options of L-BFGS could not be reached.
+TEST(ComponentConfigs, EveryMemberHasAKeyOfItsOwn) {
+    const auto check_alternatives = [](auto variant) {
+        for (std::size_t i = 0; i < VariantTraits<decltype(variant)>::kinds().size(); ++i) {
+            VariantTraits<decltype(variant)>::emplace(variant, i);
+            std::visit(
+                [](const auto& one) {
+                    using Config = std::decay_t<decltype(one)>;
+                    expect_every_member_has_a_key<Config>(Config::kind);
+                },
+                variant);
+        }
+    };
+    check_alternatives(OptimizerConfig());
+    check_alternatives(ScheduleConfig());
+    check_alternatives(HiddenConfig());
+    expect_every_member_has_a_key<ClippingConfig>("clipping");
+    expect_every_member_has_a_key<NetworkConfig>("network");
+    expect_every_member_has_a_key<PhaseConfig>("phase");
+    expect_every_member_has_a_key<TrainingConfig>("training");
+    expect_every_member_has_a_key<RunSettings>("run");
+    expect_every_member_has_a_key<PointsConfig>("points");
+    expect_every_member_has_a_key<AdaptivePointsConfig>("points.adaptive");
+    expect_every_member_has_a_key<PinnLossConfig>("loss of a PINN");
+    expect_every_member_has_a_key<SirenLossConfig>("loss of a SIREN");
+    expect_every_member_has_a_key<SdfLossConfig>("loss of an SDF");
 }
 
 TEST(ComponentConfigs, EveryKeyHasHelp) {

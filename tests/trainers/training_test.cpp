@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 #include <limits>
+#include <map>
+#include <new>
 #include <set>
 #include <sstream>
 
@@ -16,6 +18,7 @@
 #include "tests/trainers/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
+#include "trainers/config_types.h"
 #include "trainers/objective.h"
 #include "trainers/signals.h"
 
@@ -59,6 +62,40 @@ TEST(Training, SeedsChooseWeightsAndPoints) {
     };
     EXPECT_EQ(points_of(1), points_of(1));
     EXPECT_NE(points_of(1), points_of(2));
+}
+
+// deepxde#2086: another seed changed nothing. It changes weights, fixed projections and data alike,
+// in every task and for every kind of layer; the same one changes none.
+TEST(Training, SeedsChooseEverythingInEveryTask) {
+    for (const char* task : {"kind: pinn\npoints: {residual: 20}\n",
+                             "kind: siren\ndata: {size: [6, 7], batch_size: 5}\n",
+                             "kind: siren\ndata: {kind: audio, seconds: 0.01, batch_size: 5}\n",
+                             "kind: sdf\npoints: {surface: 9, off_surface: 8}\n"})
+        for (const char* hidden : {"{kind: dense}", "{kind: ralimp, features: 2}"}) {
+            const auto started = [&](int seed) {
+                const auto made = make_task(read_config_text<RunConfig>(
+                    fmt::format("{}seed: {}\nnetwork: {{hidden_layers: 2, width: 5, hidden: {}}}\n",
+                                task, seed, hidden)));
+                std::map<std::string, std::vector<double>> tensors;
+                for (const auto& [name, tensor] : named_tensors(made->model()))
+                    tensors[name] = tensor.to_doubles();
+                // The same network on the data of other seeds shows that these differ.
+                for (const auto& [name, tensor] : named_tensors(made->model())) tensor.fill(0.1);
+                made->set_batch(1);
+                return std::pair{tensors, loss_values(*made)};
+            };
+            const auto one = started(1), again = started(1), other = started(2);
+            EXPECT_EQ(one, again) << task << hidden;
+            EXPECT_NE(one.second, other.second) << task << hidden;
+            int64_t equal = 0, matrices = 0;
+            for (const auto& [name, values] : one.first) {
+                if (!name.ends_with("weight") && !name.ends_with("projections")) continue;
+                ++matrices;
+                equal += values == other.first.at(name);
+            }
+            EXPECT_EQ(equal, 0) << task << hidden;
+            EXPECT_GE(matrices, 2) << task << hidden;
+        }
 }
 
 TEST(Training, DataGoOnFromPhaseToPhaseAndRestDuringALineSearch) {
@@ -224,6 +261,40 @@ TEST(Training, ALossThatIsNotANumberStopsBeforeTheUpdate) {
     }
 }
 
+// SA-PINNs#9, PIXEL#3: a loss became NaN and the run went on. Whatever the optimizer, and whether
+// the loss or only its gradient is not finite.
+TEST(Training, NoOptimizerGoesOnWithoutAFiniteLossAndGradient) {
+    const NoPrograms no_programs;
+    for (const std::string& kind : VariantTraits<OptimizerConfig>::kinds())
+        for (const bool gradient_alone : {false, true}) {
+            const TemporaryFolder folder;
+            std::vector<double> before;
+            const Trained bad = train_in(
+                folder.path() / "run",
+                small_pinn(fmt::format("{{steps: 12, optimizer: {{kind: {}}}}}", kind)),
+                [&](WatchedTask& task) {
+                    task.before_step = [&](int64_t number) {
+                        if (number != 6) return;
+                        for (const auto& [name, tensor] : named_tensors(task.model()))
+                            for (const double x : tensor.to_doubles()) before.push_back(x);
+                        task.after_loss = [gradient_alone](int64_t, Loss& loss) {
+                            // The root of 0 has an infinite slope.
+                            loss.total = gradient_alone ? loss.total + sqrt(loss.total * 0.0)
+                                                        : loss.total * INFINITY;
+                        };
+                    };
+                });
+            const std::string what = kind + (gradient_alone ? ", gradient" : "");
+            EXPECT_EQ(bad.code, ExitCode::non_finite) << what << bad.error;
+            EXPECT_NE(bad.error.find(gradient_alone ? "step 6: the gradient has the norm"
+                                                    : "step 6: the loss is inf"),
+                      std::string::npos)
+                << what << ": " << bad.error;
+            EXPECT_EQ(bad.parameters, before) << what;
+            EXPECT_NE(bad.error.find("step-00000004.h5"), std::string::npos) << bad.error;
+        }
+}
+
 TEST(Training, ANonFiniteLossOfTheFirstStepHasNoCheckpointToName) {
     const NoPrograms no_programs;
     const TemporaryFolder folder;
@@ -260,9 +331,10 @@ TEST(Training, LbfgsWalksAroundPointsThatAreNotFinite) {
 }
 
 // deepxde#1208: in float32 L-BFGS after Adam ended in NaN.
-TEST(Training, AdamThenLbfgsStaysFiniteAndNeverRisesInFloat32) {
+TEST(Training, LineSearchesAfterAdamStayFiniteAndNeverRiseInFloat32) {
     const NoPrograms no_programs;
-    for (int seed = 0; seed < 3; ++seed) {
+    for (const auto& [seed, kind] :
+         {std::pair{0, "lbfgs"}, {1, "lbfgs"}, {2, "lbfgs"}, {0, "bfgs"}}) {
         const TemporaryFolder folder;
         const Trained trained = train_in(
             folder.path() / "run",
@@ -271,15 +343,15 @@ TEST(Training, AdamThenLbfgsStaysFiniteAndNeverRisesInFloat32) {
                         "points: {{residual: 200, initial: 30, boundary: 30}}\n"
                         "evaluation: {{grid: [16, 10]}}\n"
                         "training: {{phases: [{{steps: 50, optimizer: {{kind: adam, "
-                        "learning_rate: 5e-3}}}}, {{steps: 300, optimizer: {{kind: lbfgs}}}}], "
+                        "learning_rate: 5e-3}}}}, {{steps: 300, optimizer: {{kind: {}}}}}], "
                         "log_every: 1}}\n",
-                        seed));
+                        seed, kind));
         EXPECT_EQ(trained.error, "");
         const std::vector<double> losses = trained.column("loss"), steps = trained.column("step");
         ASSERT_GT(losses.size(), 60u) << trained.result.stopped_by;
         for (std::size_t i = 51; i < losses.size(); ++i) {
             ASSERT_TRUE(std::isfinite(losses[i]));
-            ASSERT_LE(losses[i], losses[i - 1]) << "seed " << seed << " step " << steps[i];
+            ASSERT_LE(losses[i], losses[i - 1]) << kind << " seed " << seed << " step " << steps[i];
         }
         EXPECT_LT(losses.back(), 0.5 * losses[49]);
     }
@@ -291,28 +363,38 @@ TEST(Training, AReloadedModelHasTheFiguresOfTheEnd) {
     const NoPrograms no_programs;
     for (const char* task : {"kind: pinn\npoints: {residual: 40, initial: 8, boundary: "
                              "8}\nevaluation: {grid: [8, 5]}\n",
-                             "kind: siren\ndata: {size: [9, 7]}\n"})
+                             "kind: siren\ndata: {size: [9, 7]}\n",
+                             "kind: sdf\npoints: {surface: 30, off_surface: 20}\nevaluation: "
+                             "{points: 60}\n"})
         for (const char* hidden :
              {"{kind: dense}", "{kind: ralimp, split: real_input, psi: free}",
               "{kind: ralimp, split: phase_input, psi: free, train_projections: true}",
-              "{kind: ralimp, split: symmetric, psi: weights, balance: diagonal}"}) {
-            const TemporaryFolder folder;
-            const Trained trained =
-                train_in(folder.path() / "run",
-                         fmt::format("{}network: {{hidden_layers: 3, width: 6, hidden: {}}}\n"
-                                     "training: {{phases: [{}]}}\n",
-                                     task, hidden, adam));
-            const std::string what = fmt::format("{}{}: {}", task, hidden, trained.error);
-            ASSERT_EQ(trained.result.steps, 12) << what;
-            const Checkpoint checkpoint =
-                read_checkpoint((folder.path() / "run/checkpoints/step-00000012.h5").string());
-            const auto again = make_task(read_config_text<RunConfig>(checkpoint.config));
-            load_into(named_tensors(again->model()), checkpoint, "model");
-            EXPECT_EQ(again->evaluate(), trained.result.metrics) << what;
-            EXPECT_EQ(trained.result.metrics.size(), again->metric_names().size());
-            for (const auto& [name, value] : trained.result.metrics)
-                EXPECT_TRUE(std::isfinite(value)) << what << name;
-        }
+              "{kind: ralimp, split: symmetric, psi: weights, balance: diagonal}"})
+            for (const char* phases : {"{steps: 12, optimizer: {kind: adam, learning_rate: 1e-2}}",
+                                       "{steps: 5}, {steps: 7, optimizer: {kind: lbfgs}}",
+                                       "{steps: 5}, {steps: 7, optimizer: {kind: bfgs}}"}) {
+                const TemporaryFolder folder;
+                const Trained trained =
+                    train_in(folder.path() / "run",
+                             fmt::format("{}network: {{hidden_layers: 3, width: 6, hidden: {}}}\n"
+                                         "training: {{phases: [{}], log_every: 1}}\n",
+                                         task, hidden, phases));
+                const std::string what =
+                    fmt::format("{}{} {}: {}", task, hidden, phases, trained.error);
+                ASSERT_EQ(trained.result.steps, 12) << what;
+                const Checkpoint checkpoint =
+                    read_checkpoint((folder.path() / "run/checkpoints/step-00000012.h5").string());
+                const auto again = make_task(read_config_text<RunConfig>(checkpoint.config));
+                load_into(named_tensors(again->model()), checkpoint, "model");
+                EXPECT_EQ(again->evaluate(), trained.result.metrics) << what;
+                EXPECT_EQ(trained.result.metrics.size(), again->metric_names().size());
+                for (const auto& [name, value] : trained.result.metrics)
+                    EXPECT_TRUE(std::isfinite(value)) << what << name;
+                // A line search reports the loss of the parameters it leaves behind.
+                if (std::string(phases).find("bfgs") == std::string::npos) continue;
+                again->set_batch(5);
+                EXPECT_EQ(loss_values(*again)[0].second, trained.column("loss").back()) << what;
+            }
 }
 
 TEST(Training, APictureThatFailsIsAWarning) {
@@ -325,6 +407,50 @@ TEST(Training, APictureThatFailsIsAWarning) {
                   .find("warning: no picture: plot: gnuplot was "
                         "not found"),
               std::string::npos);
+}
+
+// DSNeRF#37, #72: a picture during the training that ran out of memory ended it.
+TEST(Training, PicturesThatFailOnTheWayChangeNothing) {
+    const NoPrograms no_programs;
+    const TemporaryFolder folder, straight;
+    int64_t drawn = 0;
+    std::string text = small_pinn(adam);
+    text.replace(text.find("log_every"), 0, "picture_every: 3, ");
+    const Trained failing = train_in(folder.path() / "run", text, [&](WatchedTask& task) {
+        task.before_drawing = [&] {
+            ++drawn;
+            throw std::bad_alloc();
+        };
+    });
+    EXPECT_EQ(drawn, 4);  // after steps 3, 6, 9 and 12
+    const std::string log = text_of(folder.path() / "run/log.txt");
+    int64_t warnings = 0;
+    for (std::size_t at = 0; (at = log.find("warning: no picture: ", at)) != std::string::npos;
+         ++at)
+        ++warnings;
+    EXPECT_EQ(warnings, 4) << log;
+    expect_same(train_in(straight.path() / "run", text), failing, "failing pictures");
+}
+
+// deepxde#1977: an optimizer that had stopped by itself did not say why, nor that it had.
+TEST(Training, EveryStopOfAnOptimizerIsInTheLog) {
+    const NoPrograms no_programs;
+    for (const char* kind : {"lbfgs", "bfgs"}) {
+        const TemporaryFolder folder;
+        train_in(
+            folder.path() / "run",
+            small_pinn(fmt::format(
+                "{{steps: 3}}, {{steps: 9, optimizer: {{kind: {0}, tolerance_gradient: 1e9}}}}, "
+                "{{steps: 4}}, {{steps: 9, optimizer: {{kind: {0}, max_iterations: 2}}}}",
+                kind)));
+        const std::string log = text_of(folder.path() / "run/log.txt");
+        EXPECT_NE(log.find(fmt::format("\n{0} stopped at step 3: {0}: gradient tolerance", kind)),
+                  std::string::npos)
+            << log;
+        EXPECT_NE(log.find(fmt::format("\n{0} stopped at step 9: {0}: maximum iterations", kind)),
+                  std::string::npos)
+            << log;
+    }
 }
 
 TEST(Training, ASignalWhileAPictureIsDrawnLosesNothing) {
