@@ -55,5 +55,26 @@ TEST(SlowLongRun, MemoryOfASirenDoesNotGrow) {
         100'000);
 }
 
+// Line searches, points and weights that follow the training.
+TEST(SlowLongRun, MemoryOfLineSearchesOnRenewedDataDoesNotGrow) {
+    expect_no_growth(
+        "kind: pinn\nnetwork: {hidden_layers: 1, width: 3}\n"
+        "points: {residual: 4, initial: 2, boundary: 2, resample_every: 3, adaptive: {candidates: "
+        "8}}\nloss: {weights: {kind: gradient_norm, every: 5}, causal: {segments: 2}}\n"
+        "evaluation: {grid: [3, 3]}\n"
+        "training: {phases: [{steps: 100000, renew_data_every: 4, optimizer: {kind: lbfgs, "
+        "max_iterations: 1000000, history_size: 3}}], log_every: 50, evaluate_every: 500, "
+        "checkpoint_every: 2000}\n",
+        100'000);
+}
+
+TEST(SlowLongRun, MemoryOfASignedDistanceDoesNotGrow) {
+    expect_no_growth(
+        "kind: sdf\nnetwork: {hidden_layers: 1, width: 3}\n"
+        "points: {surface: 3, off_surface: 2}\nevaluation: {points: 5}\n" +
+            often,
+        100'000);
+}
+
 }  // namespace
 }  // namespace ralimp
