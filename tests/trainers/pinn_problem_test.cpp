@@ -213,6 +213,40 @@ TEST(PinnProblem, EveryConditionMeansWhatItSays) {
         EXPECT_GT(violation_of_conditions(*conditions(condition), f), 0.1) << condition;
 }
 
+// u = x² + 2 y t - 3 z on unit balls of one to three axes, in time: n = (x, y, z).
+TEST(PinnProblem, NormalDerivativesInEveryDimensionAndInTime) {
+    struct Case {
+        const char *geometry, *normal_derivative;
+        int64_t axes;
+    };
+    for (const Case& c : {Case{"{kind: interval, lower: -1, upper: 1}", "2*x^2", 1},
+                          {"{kind: disk}", "2*x^2 + 2*y*t", 2},
+                          {"{kind: sphere}", "2*x^2 + 2*y*t - 3*z", 3}}) {
+        const auto f = [&](const Tensor& at) {
+            const auto axis = [&](int64_t k) { return slice(at, 1, k, k + 1); };
+            const Tensor t = axis(c.axes);
+            Tensor u = square(axis(0));
+            if (c.axes > 1) u = u + axis(1) * t * 2.0;
+            if (c.axes > 2) u = u - axis(2) * 3.0;
+            return u;
+        };
+        const auto violated = [&](const std::string& condition) {
+            return violation_of_conditions(
+                *problem_of(fmt::format("{{kind: custom, geometry: {}, time: [0.5, 2], equations: "
+                                        "[u_t], conditions: [{}]}}",
+                                        c.geometry, condition)),
+                f);
+        };
+        const std::string values = c.normal_derivative;
+        EXPECT_LT(violated("{kind: neumann, values: ['" + values + "']}"), 1e-12) << c.geometry;
+        EXPECT_LT(violated("{kind: robin, value_factor: 0, normal_factor: t, values: ['t*(" +
+                           values + ")']}"),
+                  1e-12)
+            << c.geometry;
+        EXPECT_GT(violated("{kind: neumann, values: ['0.9*(" + values + ")']}"), 0.1) << c.geometry;
+    }
+}
+
 TEST(PinnProblem, PeriodicConditionsCompareBothEnds) {
     const auto problem = [&](const std::string& condition) {
         return problem_of(
