@@ -29,7 +29,7 @@ StepResult FirstOrderOptimizer::step(const Tensor& parameters, double learning_r
         return result;
     }
     const GradientClip clip = clip_for(clipping_, result.gradient_norm);
-    for (const ParameterGroup& range : layout().ranges())
+    for (const ParameterGroup& range : ranges())
         if (range.count > 0 && range.learning_rate_scale > 0)
             update(range, range_of(parameters, range), range_of(evaluation.gradient, range),
                    learning_rate * range.learning_rate_scale, clip);

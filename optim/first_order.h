@@ -1,5 +1,5 @@
-// What SGD and Adam share: one evaluation, the refusal of anything not finite, clipping, and an
-// update of each parameter range.
+// What SGD, Adam and SOAP share: one evaluation, the refusal of anything not finite, clipping, and
+// an update of each parameter range.
 #pragma once
 #include "core/kernels.h"
 #include "optim/clipping.h"
@@ -18,6 +18,8 @@ public:
     int64_t steps() const { return steps_; }
 
 protected:
+    // What an update walks over.
+    virtual const std::vector<ParameterGroup>& ranges() const { return layout().ranges(); }
     // Updates one range; steps() counts the updates before this one.
     virtual void update(const ParameterGroup& range, const Tensor& parameters,
                         const Tensor& gradient, double learning_rate, const GradientClip& clip) = 0;

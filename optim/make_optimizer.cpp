@@ -10,6 +10,8 @@ struct Made<AdamConfig> : std::type_identity<Adam> {};
 template <>
 struct Made<AdamWConfig> : std::type_identity<Adam> {};
 template <>
+struct Made<SoapConfig> : std::type_identity<Soap> {};
+template <>
 struct Made<SgdConfig> : std::type_identity<Sgd> {};
 template <>
 struct Made<LbfgsConfig> : std::type_identity<Lbfgs> {};

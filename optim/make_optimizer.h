@@ -7,10 +7,12 @@
 #include "optim/bfgs.h"
 #include "optim/lbfgs.h"
 #include "optim/sgd.h"
+#include "optim/soap.h"
 
 namespace ralimp {
 
-using OptimizerConfig = std::variant<AdamConfig, AdamWConfig, SgdConfig, LbfgsConfig, BfgsConfig>;
+using OptimizerConfig =
+    std::variant<AdamConfig, AdamWConfig, SoapConfig, SgdConfig, LbfgsConfig, BfgsConfig>;
 
 // Throws Error(bad_config) for a setting out of its range.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterLayout layout);

@@ -17,16 +17,34 @@ ParameterLayout::ParameterLayout(std::vector<ParameterGroup> groups, DType dtype
         if (!std::isfinite(group.learning_rate_scale) || group.learning_rate_scale < 0)
             faults += fmt::format("; '{}' has the learning rate scale {}", group.name,
                                   group.learning_rate_scale);
+        if (!group.shape.empty() && group.shape.elements() != group.count)
+            faults += fmt::format("; '{}' has {} elements but the shape {}", group.name,
+                                  group.count, group.shape);
         count_ = group.offset + group.count;
-        if (!ranges_.empty() && ranges_.back().decay == group.decay &&
-            ranges_.back().learning_rate_scale == group.learning_rate_scale)
-            ranges_.back().count += group.count;
-        else
-            ranges_.push_back(group);
     }
     check(faults.empty(),
-          "parameter layout: groups must follow each other without gaps and have scales >= 0{}",
+          "parameter layout: groups must follow each other without gaps, fit their shapes and have "
+          "scales >= 0{}",
           faults);
+    ranges_ = ranges_but([](const ParameterGroup&) { return false; });
+}
+
+std::vector<ParameterGroup> ParameterLayout::ranges_but(
+    const std::function<bool(const ParameterGroup&)>& alone) const {
+    std::vector<ParameterGroup> ranges;
+    bool may_grow = false;
+    for (const ParameterGroup& group : groups_) {
+        const bool stays = alone(group);
+        if (may_grow && !stays && ranges.back().decay == group.decay &&
+            ranges.back().learning_rate_scale == group.learning_rate_scale) {
+            ranges.back().count += group.count;
+            ranges.back().shape = {};
+        } else {
+            ranges.push_back(group);
+        }
+        may_grow = !stays;
+    }
+    return ranges;
 }
 
 void ParameterLayout::check_buffer(const char* operation, const char* what,

@@ -2,6 +2,7 @@
 // treat differently in each. Not the parameters themselves.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,13 @@ struct ParameterGroup {
     int64_t count = 0;
     bool decay = true;               // weight decay applies
     double learning_rate_scale = 1;  // multiplies the learning rate; 0 freezes the range
+    Shape shape = {};                // of the parameter, row-major; no axes: a number, or not known
 };
 
 class ParameterLayout {
 public:
-    // The groups must cover [0, n) in order, without gaps; otherwise throws Error with all faults.
+    // The groups must cover [0, n) in order, without gaps, and have as many elements as their
+    // shapes, where these are given; otherwise throws Error with all faults.
     ParameterLayout(std::vector<ParameterGroup> groups, DType dtype, Device device = {});
     // One group over all parameters.
     static ParameterLayout single(int64_t count, DType dtype, Device device = {}) {
@@ -27,8 +30,12 @@ public:
     }
 
     const std::vector<ParameterGroup>& groups() const { return groups_; }
-    // Neighbouring groups that are treated alike, merged: what an update walks over.
+    // Neighbouring groups that are treated alike, merged: what an elementwise update walks over.
+    // Merged ones have no shape.
     const std::vector<ParameterGroup>& ranges() const { return ranges_; }
+    // The same, but groups of which `alone` is true stay as they are.
+    std::vector<ParameterGroup> ranges_but(
+        const std::function<bool(const ParameterGroup&)>& alone) const;
     int64_t count() const { return count_; }
     DType dtype() const { return dtype_; }
     Device device() const { return device_; }

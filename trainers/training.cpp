@@ -21,7 +21,11 @@ double learning_rate(const PhaseConfig& phase, int64_t phase_step) {
 ParameterLayout layout_of(const Parameters& parameters) {
     std::vector<ParameterGroup> groups;
     for (const Parameters::Entry& entry : parameters.entries())
-        groups.push_back({entry.name, entry.offset, entry.shape.elements(), entry.decay});
+        groups.push_back({.name = entry.name,
+                          .offset = entry.offset,
+                          .count = entry.shape.elements(),
+                          .decay = entry.decay,
+                          .shape = entry.shape});
     return ParameterLayout(std::move(groups), parameters.values().dtype());
 }
 

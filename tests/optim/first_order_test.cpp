@@ -96,8 +96,12 @@ TEST(FirstOrder, WhatIsNotFiniteChangesNothing) {
     const double infinity = std::numeric_limits<double>::infinity();
     for (const OptimizerConfig& config :
          {OptimizerConfig(SgdConfig{.momentum = 0.9}), OptimizerConfig(AdamConfig{}),
-          OptimizerConfig(AdamWConfig{.clipping = {.norm = 1.0, .value = 1.0}})}) {
-        const auto optimizer = make_optimizer(config, ParameterLayout::single(5, DType::float32));
+          OptimizerConfig(AdamWConfig{.clipping = {.norm = 1.0, .value = 1.0}}),
+          OptimizerConfig(SoapConfig{.precondition_every = 1})}) {
+        const auto optimizer =
+            make_optimizer(config, ParameterLayout({{.name = "w", .count = 4, .shape = {2, 2}},
+                                                    {.name = "b", .offset = 4, .count = 1}},
+                                                   DType::float32));
         const Tensor x = Tensor::ones({5});
         optimizer->step(x, 0.1, fixed(1, Tensor::ones({5})));
         const auto before = x.to_doubles();
@@ -155,6 +159,14 @@ TEST(FirstOrder, BadSettingsAreBadConfigs) {
         AdamConfig{.beta2 = -0.1},
         AdamConfig{.epsilon = -1},
         AdamWConfig{.weight_decay = std::nan("")},
+        SoapConfig{.beta1 = -0.5},
+        SoapConfig{.beta2 = std::nan("")},
+        SoapConfig{.epsilon = -1},
+        SoapConfig{.weight_decay = -1},
+        SoapConfig{.shampoo_beta = 1},
+        SoapConfig{.precondition_every = 0},
+        SoapConfig{.max_side = 0},
+        SoapConfig{.clipping = {.norm = -1.0}},
         AdamConfig{.clipping = {.norm = 0.0}},
         AdamConfig{.clipping = {.value = std::numeric_limits<double>::infinity()}}};
     for (const OptimizerConfig& config : wrong)
@@ -165,24 +177,26 @@ TEST(FirstOrder, BadSettingsAreBadConfigs) {
 }
 
 TEST(ParameterLayout, ListsEveryFault) {
-    const std::string text = error_of([] {
-                                 ParameterLayout({{.name = "a", .count = 2},
-                                                  {.name = "gap", .offset = 3, .count = 1},
-                                                  {.name = "overlap", .offset = 3, .count = 2},
-                                                  {.name = "wild",
-                                                   .offset = 5,
-                                                   .count = 1,
-                                                   .decay = true,
-                                                   .learning_rate_scale = -1}},
-                                                 DType::float32);
-                             }).text;
-    for (const char* name : {"'gap'", "'overlap'", "'wild'"})
+    const std::string text =
+        error_of([] {
+            ParameterLayout({{.name = "a", .count = 2},
+                             {.name = "gap", .offset = 3, .count = 1},
+                             {.name = "overlap", .offset = 3, .count = 2},
+                             {.name = "wild",
+                              .offset = 5,
+                              .count = 1,
+                              .decay = true,
+                              .learning_rate_scale = -1},
+                             {.name = "misshaped", .offset = 6, .count = 6, .shape = {2, 4}}},
+                            DType::float32);
+        }).text;
+    for (const char* name : {"'gap'", "'overlap'", "'wild'", "'misshaped'"})
         EXPECT_NE(text.find(name), std::string::npos) << text;
     EXPECT_THROW(ParameterLayout::single(3, DType::int64), Error);
 }
 
 TEST(ParameterLayout, MergesNeighboursThatAreTreatedAlike) {
-    const ParameterLayout layout({{.name = "a", .count = 2},
+    const ParameterLayout layout({{.name = "a", .count = 2, .shape = {2, 1}},
                                   {.name = "b", .offset = 2, .count = 3},
                                   {.name = "c", .offset = 5, .count = 1, .decay = false},
                                   {.name = "d", .offset = 6, .count = 1}},
@@ -190,8 +204,14 @@ TEST(ParameterLayout, MergesNeighboursThatAreTreatedAlike) {
     ASSERT_EQ(layout.ranges().size(), 3u);
     EXPECT_EQ(layout.ranges()[0].count, 5);
     EXPECT_EQ(layout.ranges()[2].offset, 6);
+    EXPECT_TRUE(layout.ranges()[0].shape.empty());
     EXPECT_EQ(layout.groups().size(), 4u);
     EXPECT_EQ(layout.count(), 7);
+    const auto ranges =
+        layout.ranges_but([](const ParameterGroup& group) { return group.name == "a"; });
+    ASSERT_EQ(ranges.size(), 4u);
+    EXPECT_EQ(ranges[0].shape, (Shape{2, 1}));
+    EXPECT_EQ(ranges[1].count, 3);
 }
 
 }  // namespace

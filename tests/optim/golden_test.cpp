@@ -1,4 +1,4 @@
-// The optimizers against trajectories of PyTorch's; see tests/golden/make_optimizer_golden.py.
+// The optimizers against trajectories of PyTorch; see tests/golden/make_optimizer_golden.py.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -88,6 +88,48 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"clip_norm", SgdConfig{.learning_rate = 1e-3, .clipping = {.norm = 20.0}}},
         Case{"clip_value", SgdConfig{.learning_rate = 1e-3, .clipping = {.value = 5.0}}}),
     [](const auto& test) { return test.param.name; });
+
+TEST(GoldenSoap, FollowsThePaperWrittenInPyTorch) {
+    const std::pair<const char*, SoapConfig> cases[] = {
+        {"soap", {.learning_rate = 3e-2, .beta1 = 0.9, .precondition_every = 3, .max_side = 8}},
+        {"soap_settings",
+         {.learning_rate = 2e-2,
+          .beta1 = 0.8,
+          .beta2 = 0.99,
+          .epsilon = 1e-4,
+          .weight_decay = 0.3,
+          .shampoo_beta = 0.7,
+          .precondition_every = 4,
+          .max_side = 4,
+          .clipping = {.norm = 6.0, .value = 1.1}}}};
+    for (const auto& [name, config] : cases) {
+        std::vector<ParameterGroup> groups;
+        int64_t offset = 0;
+        for (const Shape& shape :
+             std::vector<Shape>{{5, 4}, {7}, {3, 4}, {2, 9}, {1, 1}, {4, 4}, {2, 2, 2}}) {
+            groups.push_back({.name = fmt::format("group{}", groups.size()),
+                              .offset = offset,
+                              .count = shape.elements(),
+                              .decay = shape.dims() == 2,
+                              .shape = shape});
+            offset += shape.elements();
+        }
+        const Tensor x = Tensor::zeros({offset}, DType::float64);
+        const Tensor gradient = Tensor::empty({offset}, DType::float64);
+        const Objective objective = [&, evaluations = 0.0]() mutable {
+            ++evaluations;
+            for (int64_t i = 0; i < x.elements(); ++i) {
+                const double target = static_cast<double>(5 * i % 13 - 6) / 4 +
+                                      std::sin(evaluations * static_cast<double>(i + 1));
+                gradient.data<double>()[i] =
+                    (0.5 + static_cast<double>(7 * i % 11) / 5) * (x.data<double>()[i] - target);
+            }
+            return Evaluation{1, gradient};
+        };
+        Soap soap(ParameterLayout(groups, DType::float64), config);
+        expect_trajectory(name, soap, config.learning_rate, x, objective, 1e-9);
+    }
+}
 
 TEST(GoldenLbfgs, FollowsPyTorchOnRosenbrock) {
     const Tensor x = problems::rosenbrock_start(7);

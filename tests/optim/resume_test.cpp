@@ -17,6 +17,12 @@ const std::vector<OptimizerConfig> every_optimizer = {
     SgdConfig{.learning_rate = 1e-4, .momentum = 0.9, .nesterov = true},
     AdamConfig{.learning_rate = 1e-2, .weight_decay = 0.1},
     AdamWConfig{.learning_rate = 1e-2, .clipping = {.norm = 10.0}},
+    SoapConfig{.learning_rate = 1e-2, .weight_decay = 0.1, .precondition_every = 3},
+    SoapConfig{.learning_rate = 1e-2,
+               .shampoo_beta = 0.8,
+               .precondition_every = 2,
+               .max_side = 3,
+               .clipping = {.norm = 10.0}},
     LbfgsConfig{.history_size = 4},
     LbfgsConfig{},
     BfgsConfig{},
@@ -61,7 +67,8 @@ TEST(Resume, GoesOnBitForBitTwiceInARow) {
                                            .offset = 5,
                                            .count = 8,
                                            .decay = false,
-                                           .learning_rate_scale = 0.5}},
+                                           .learning_rate_scale = 0.5,
+                                           .shape = {4, 2}}},
                                          dtype);
             const double rate = learning_rate_of(config);
             const Tensor x = problems::rosenbrock_start(13, dtype);
@@ -142,16 +149,20 @@ TEST(Resume, AStateThatDoesNotFitIsListedWholeAndNothingChanges) {
 }
 
 TEST(Threads, OneAndTwoGiveTheSameBits) {
-    const int64_t count = 16384 + 77;  // more than one chunk, and an odd rest
+    const Shape shape{93, 177};  // more than one chunk, and an odd rest
+    const int64_t count = shape.elements();
+    const auto layout = [&](DType dtype) {
+        return ParameterLayout({{.name = "w", .count = count, .shape = shape}}, dtype);
+    };
     const int threads = thread_count();
-    const OptimizerConfig configs[] = {every_optimizer[1], every_optimizer[4], every_optimizer[5]};
+    const OptimizerConfig configs[] = {every_optimizer[1], every_optimizer[4], every_optimizer[6],
+                                       every_optimizer[7]};
     for (const OptimizerConfig& config : configs)
         for (const DType dtype : {DType::float32, DType::float64}) {
             Tensor results[2];
             for (const int used : {1, 2}) {
                 set_thread_count(used);
-                const auto optimizer =
-                    make_optimizer(config, ParameterLayout::single(count, dtype));
+                const auto optimizer = make_optimizer(config, layout(dtype));
                 const Tensor x = problems::rosenbrock_start(count, dtype);
                 const auto before = x.to_doubles();
                 steps<problems::Rosenbrock>(*optimizer, learning_rate_of(config), x, 4);

@@ -31,6 +31,7 @@ const std::vector<Case> cases{
      "{steps: 6, optimizer: {kind: adam, learning_rate: 1e-2}, schedule: {kind: exponential}}, "
      "{steps: 7, optimizer: {kind: lbfgs, history_size: 3}}",
      13},
+    {"soap", "{steps: 13, optimizer: {kind: soap, precondition_every: 3, weight_decay: 0.1}}", 13},
 };
 
 // Stops by SIGTERM in that step of this process, which is still made.

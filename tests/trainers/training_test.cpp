@@ -98,6 +98,20 @@ TEST(Training, SeedsChooseEverythingInEveryTask) {
         }
 }
 
+TEST(Training, TheLayoutKnowsTheShapesOfTheParameters) {
+    const auto task = make_task(read_config_text<RunConfig>(small_pinn("{steps: 1}", "float64")));
+    const Parameters parameters(task->model());
+    const ParameterLayout layout = layout_of(parameters);
+    ASSERT_EQ(layout.groups().size(), parameters.entries().size());
+    std::size_t matrices = 0;
+    for (std::size_t i = 0; i < layout.groups().size(); ++i) {
+        EXPECT_EQ(layout.groups()[i].name, parameters.entries()[i].name);
+        EXPECT_EQ(layout.groups()[i].shape, parameters.entries()[i].shape);
+        matrices += layout.groups()[i].shape.dims() == 2;
+    }
+    EXPECT_GE(matrices, 2u);
+}
+
 TEST(Training, DataGoOnFromPhaseToPhaseAndRestDuringALineSearch) {
     const NoPrograms no_programs;
     const TemporaryFolder folder;
