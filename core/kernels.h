@@ -6,8 +6,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/activation.h"
+#include "core/dense_chain.h"
 #include "core/exponential_features.h"
 #include "core/flat_kernels.h"
 #include "core/random.h"
@@ -21,6 +23,13 @@ enum class Reduction { sum, maximum, minimum };
 // Of exponential features: `out` is given, the others are computed where they are defined.
 struct FeatureGradientTensors {
     Tensor out, p, n, table;
+};
+
+// Of a dense chain: `out` is given, x and those of the parameters are computed where they are
+// defined.
+struct ChainGradientTensors {
+    Tensor out, x;
+    std::span<const Tensor> parameters;
 };
 
 struct Kernels {
@@ -83,6 +92,18 @@ struct Kernels {
     // Adds to the same counts how many values of x (contiguous) are above the limit, and how many
     // there are.
     void (*count_above)(const Tensor& counts, const Tensor& x, double limit);
+
+    // Chains of dense layers: x [channels, rows, inputs], out [channels, rows, outputs], and as
+    // parameters of each layer its weights [outputs, inputs] and biases [outputs]; all contiguous.
+    // The forward pass keeps in `saved` [chain_saved_elements()] what the backward pass needs; it
+    // may be undefined.
+    int64_t (*chain_saved_elements)(const DenseChainProgram& program, const Tensor& x,
+                                    std::span<const Tensor> parameters);
+    void (*chain_forward)(const DenseChainProgram& program, const Tensor& out, const Tensor& saved,
+                          const Tensor& x, std::span<const Tensor> parameters);
+    void (*chain_backward)(const DenseChainProgram& program, const ChainGradientTensors& gradients,
+                           const Tensor& saved, const Tensor& x,
+                           std::span<const Tensor> parameters);
 
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);

@@ -19,6 +19,9 @@ public:
     Jet forward(const Jet& x) const override {
         return apply(activation_, linear_.forward(x), scale_, envelope_);
     }
+    std::optional<DenseChainLayer> as_dense() const override {
+        return DenseChainLayer{linear_.weight(), linear_.bias(), activation_, scale_, envelope_};
+    }
     int64_t inputs() const override { return linear_.inputs(); }
     int64_t outputs() const override { return linear_.outputs(); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override {

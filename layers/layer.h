@@ -3,10 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "autograd/jet.h"
+#include "autograd/dense_chain.h"
 #include "core/random.h"
 
 namespace ralimp {
@@ -62,6 +63,10 @@ public:
 
     // Visits the layers that clamp exponents to keep them finite.
     virtual void visit_clamps(const std::string&, const ClampVisitor&) const {}
+
+    // What it does where that is f(scale (W x + b)), so that neighbours may be computed as one
+    // chain.
+    virtual std::optional<DenseChainLayer> as_dense() const { return std::nullopt; }
 
     // The layers it is made of, for whoever lists them; of a single layer itself.
     virtual std::vector<const Layer*> parts() const { return {this}; }

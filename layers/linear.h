@@ -42,6 +42,9 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override { return linear(x, weight_, bias_); }
+    std::optional<DenseChainLayer> as_dense() const override {
+        return DenseChainLayer{.weight = weight_, .bias = bias_};
+    }
     int64_t inputs() const override { return weight_.size(1); }
     int64_t outputs() const override { return weight_.size(0); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;

@@ -10,9 +10,25 @@ Mlp::Mlp(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)
               layers_[i]->description(), i - 1, layers_[i - 1]->description());
 }
 
+// Neighbouring small dense layers are computed as one chain.
 Jet Mlp::forward(const Jet& x) const {
     Jet y = x;
-    for (const auto& layer : layers_) y = layer->forward(y);
+    std::vector<DenseChainLayer> chain;
+    const auto finish_chain = [&] {
+        if (!chain.empty()) y = dense_chain(y, chain);
+        chain.clear();
+    };
+    for (const auto& layer : layers_) {
+        auto dense = layer->as_dense();
+        if (dense && fits_dense_chain(*dense)) {
+            if (chain.size() == DenseChainProgram::max_layers) finish_chain();
+            chain.push_back(std::move(*dense));
+        } else {
+            finish_chain();
+            y = layer->forward(y);
+        }
+    }
+    finish_chain();
     return y;
 }
 

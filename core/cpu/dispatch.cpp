@@ -118,6 +118,9 @@ Kernels make_kernels() {
     table.features_forward = Counted<features_forward>::run;
     table.features_backward = Counted<features_backward>::run;
     table.count_above = Counted<count_above>::run;
+    table.chain_saved_elements = chain_saved_elements;
+    table.chain_forward = Counted<chain_forward>::run;
+    table.chain_backward = Counted<chain_backward>::run;
     table.random_uniform = Counted<random_uniform>::run;
     table.random_normal = Counted<random_normal>::run;
     table.flat = flat_kernels;

@@ -1,14 +1,15 @@
 // Fused activations of derivative channels: a block of points is small enough that the derivatives
 // of the activation, computed once, stay in the first-level cache while all channels use them.
-#include "core/activation.h"
-
+#include "core/cpu/loops/activation_loops.h"
 #include "core/cpu/loops/pack_functions.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
 namespace {
 
-constexpr int64_t block = 512;
+// Values of one row: a kilobyte.
+template <class T>
+constexpr int64_t block = 1024 / sizeof(T);
 
 // x[i] -> d[k][i] for k = 0 … Order, each row of d one block long.
 template <class Op, int Order, class T>
@@ -17,7 +18,7 @@ void derivatives(const T* x, T parameter, T* d, int64_t count) {
     for (int64_t i = 0; i < count; i += P::width) {
         P values[Order + 1];
         activation::derivatives_of<Op, Order>(P::load(x + i), P(parameter), values);
-        for (int k = 0; k <= Order; ++k) values[k].store(d + k * block + i);
+        for (int k = 0; k <= Order; ++k) values[k].store(d + k * block<T> + i);
     }
 }
 
@@ -28,7 +29,7 @@ void derivatives_from_value(const T* y, T, T* d, int64_t count) {
     for (int64_t i = 0; i < count; i += P::width) {
         P values[Order + 1];
         Op::template from_value<Order>(P::load(y + i), values);
-        for (int k = 1; k <= Order; ++k) values[k].store(d + k * block + i);
+        for (int k = 1; k <= Order; ++k) values[k].store(d + k * block<T> + i);
     }
 }
 
@@ -94,8 +95,8 @@ DerivativesKernel<T> select_kernel(List<Ops...>, Activation activation, int orde
 // Rows of one block: whole packs; the last pack of a partial block holds unused values.
 template <class T>
 struct Scratch {
-    alignas(64) T x[block];
-    alignas(64) T d[(activation::max_order + 1) * block];
+    alignas(64) T x[block<T>];
+    alignas(64) T d[(activation::max_order + 1) * block<T>];
 };
 
 template <class T>
@@ -138,102 +139,174 @@ void block_derivatives(const ActivationProgram& program, int order, const T* v, 
     const P scale(static_cast<T>(program.scale));
     P power = scale;
     for (int k = 1; k <= order; ++k, power = power * scale) {
-        T* row = scratch.d + k * block;
+        T* row = scratch.d + k * block<T>;
         for (int64_t i = 0; i < count; i += P::width) (P::load(row + i) * power).store(row + i);
     }
 }
 
-// A pack of derivatives of the activation: those of one pack of points out of the scratch rows.
+// Calls f(i, left) for each pack of `count` values: its place and how many of its values count, a
+// constant for whole packs.
 template <class T>
-inline Pack<T> derivative_at(const Scratch<T>& scratch, int order, int64_t i) {
-    return Pack<T>::load(scratch.d + order * block + i);
+struct WholePack {
+    constexpr operator int64_t() const { return Pack<T>::width; }
+};
+template <class T, class F>
+inline void for_packs(int64_t count, F&& f) {
+    int64_t i = 0;
+    for (; i + Pack<T>::width <= count; i += Pack<T>::width) f(i, WholePack<T>{});
+    if (i < count) f(i, count - i);
 }
 
-// in and out [channels, stride], of which `count` points from the given pointers on.
-template <class T>
-void forward(const ActivationProgram& program, T* out, const T* in, int64_t stride, int64_t count) {
+// One term of the chain rule over a block, coefficient · f⁽ᵒʳᵈᵉʳ⁾ · Π v_factor, set as or added to
+// `out`. Term by term the loops are short and know their order; rows stay in the first-level cache.
+template <int order, bool add, class T>
+void forward_term(const ActivationProgram::Term& term, T* out, const T* in, int64_t stride,
+                  const T* derivative, int64_t count) {
     using P = Pack<T>;
-    Scratch<T> scratch;
-    P v[ActivationProgram::max_channels];
-    for (int64_t begin = 0; begin < count; begin += block) {
-        const int64_t size = count - begin < block ? count - begin : block;
-        block_derivatives<T>(program, program.max_order, in + begin, nullptr, size, scratch);
-        for (int64_t i = 0; i < size; i += P::width) {
-            const int64_t left = size - i < P::width ? size - i : P::width;
-            const T* from = in + begin + i;
-            T* to = out + begin + i;
-            store_pack(derivative_at(scratch, 0, i), to, left);
-            for (int c = 1; c < program.channels; ++c) v[c] = load_pack(from + c * stride, left);
-            for (int t = 0; t < program.term_count;) {
-                const int channel = program.terms[t].channel;
-                P sum(T(0));
-                for (; t < program.term_count && program.terms[t].channel == channel; ++t) {
-                    const auto& term = program.terms[t];
-                    P product = P(static_cast<T>(term.coefficient)) *
-                                derivative_at(scratch, term.order, i) * v[term.factors[0]];
-                    for (int f = 1; f < term.order; ++f) product = product * v[term.factors[f]];
-                    sum = sum + product;
-                }
-                store_pack(sum, to + channel * stride, left);
-            }
-        }
+    const P coefficient(static_cast<T>(term.coefficient));
+    const T* v[order];
+    for (int k = 0; k < order; ++k) v[k] = in + term.factors[k] * stride;
+    for_packs<T>(count, [&](int64_t i, auto left) {
+        P product = coefficient * P::load(derivative + i) * load_pack(v[0] + i, left);
+        for (int k = 1; k < order; ++k) product = product * load_pack(v[k] + i, left);
+        if constexpr (add) product = load_pack<T>(out + i, left) + product;
+        store_pack(product, out + i, left);
+    });
+}
+
+template <bool add, class T>
+void forward_term(const ActivationProgram::Term& term, T* out, const T* in, int64_t stride,
+                  const T* d, int64_t count) {
+    const T* derivative = d + term.order * block<T>;
+    switch (term.order) {
+        case 1:
+            return forward_term<1, add>(term, out, in, stride, derivative, count);
+        case 2:
+            return forward_term<2, add>(term, out, in, stride, derivative, count);
+        case 3:
+            return forward_term<3, add>(term, out, in, stride, derivative, count);
     }
 }
 
-template <class T>
-void backward(const ActivationProgram& program, T* in_gradient, const T* in, const T* out,
-              const T* out_gradient, int64_t stride, int64_t count) {
+// What one term gives back: to each of its factors the product of the others, to the value the
+// derivative of f⁽ᵒʳᵈᵉʳ⁾. `set`: the gradient of factor k is set, not added to.
+template <int order, class T>
+void backward_term(const ActivationProgram::Term& term, T* in_gradient, const T* in,
+                   const T* out_gradient, int64_t stride, const T* d, const bool* set,
+                   int64_t count) {
     using P = Pack<T>;
-    Scratch<T> scratch;
-    P v[ActivationProgram::max_channels], dv[ActivationProgram::max_channels];
-    for (int64_t begin = 0; begin < count; begin += block) {
-        const int64_t size = count - begin < block ? count - begin : block;
-        block_derivatives(program, program.max_order + 1, in + begin, out + begin, size, scratch);
-        for (int64_t i = 0; i < size; i += P::width) {
-            const int64_t left = size - i < P::width ? size - i : P::width;
-            const T* from = in + begin + i;
-            const T* gradient = out_gradient + begin + i;
-            for (int c = 1; c < program.channels; ++c) {
-                v[c] = load_pack(from + c * stride, left);
-                dv[c] = P(T(0));
-            }
-            dv[0] = load_pack(gradient, left) * derivative_at(scratch, 1, i);
-            for (int t = 0; t < program.term_count; ++t) {
-                const auto& term = program.terms[t];
-                const P g = P(static_cast<T>(term.coefficient)) *
-                            load_pack(gradient + term.channel * stride, left);
-                const P value = g * derivative_at(scratch, term.order, i);
-                const P slope = g * derivative_at(scratch, term.order + 1, i);
-                const P a = v[term.factors[0]];
-                if (term.order == 1) {
-                    dv[term.factors[0]] = dv[term.factors[0]] + value;
-                    dv[0] = dv[0] + slope * a;
-                } else if (term.order == 2) {
-                    const P b = v[term.factors[1]];
-                    dv[term.factors[0]] = dv[term.factors[0]] + value * b;
-                    dv[term.factors[1]] = dv[term.factors[1]] + value * a;
-                    dv[0] = dv[0] + slope * (a * b);
-                } else {
-                    const P b = v[term.factors[1]], c = v[term.factors[2]];
-                    dv[term.factors[0]] = dv[term.factors[0]] + value * (b * c);
-                    dv[term.factors[1]] = dv[term.factors[1]] + value * (a * c);
-                    dv[term.factors[2]] = dv[term.factors[2]] + value * (a * b);
-                    dv[0] = dv[0] + slope * (a * b * c);
-                }
-            }
-            for (int c = 0; c < program.channels; ++c)
-                store_pack(dv[c], in_gradient + begin + i + c * stride, left);
-        }
+    const P coefficient(static_cast<T>(term.coefficient));
+    const T *g = out_gradient + term.channel * stride, *derivative = d + order * block<T>;
+    const T* v[order];
+    T* dv[order];
+    for (int k = 0; k < order; ++k) {
+        v[k] = in + term.factors[k] * stride;
+        dv[k] = in_gradient + term.factors[k] * stride;
     }
+    const bool set_first = set[0];
+    for_packs<T>(count, [&](int64_t i, auto left) {
+        const P weighted = coefficient * load_pack(g + i, left);
+        const P value = weighted * P::load(derivative + i);
+        const P slope = weighted * P::load(derivative + block<T> + i);
+        P factors[order];
+        for (int k = 0; k < order; ++k) factors[k] = load_pack(v[k] + i, left);
+        P all = factors[0];
+        for (int k = 1; k < order; ++k) all = all * factors[k];
+        for (int k = 0; k < order; ++k) {
+            P part = value;
+            for (int other = 0; other < order; ++other)
+                if (other != k) part = part * factors[other];
+            // Two factors may be one channel: the second sees what the first has stored.
+            if (!(k == 0 ? set_first : set[k])) part = load_pack<T>(dv[k] + i, left) + part;
+            store_pack(part, dv[k] + i, left);
+        }
+        store_pack(load_pack<T>(in_gradient + i, left) + slope * all, in_gradient + i, left);
+    });
 }
 
 }  // namespace
 
+// in and out [channels, stride], of which `count` points from the given pointers on.
+template <class T>
+void activation_forward(const ActivationProgram& program, T* out, const T* in, int64_t stride,
+                        int64_t count) {
+    Scratch<T> scratch;
+    for (int64_t begin = 0; begin < count; begin += block<T>) {
+        const int64_t size = count - begin < block<T> ? count - begin : block<T>;
+        const T* from = in + begin;
+        T* to = out + begin;
+        block_derivatives<T>(program, program.max_order, from, nullptr, size, scratch);
+        for_packs<T>(size, [&](int64_t i, auto left) {
+            store_pack(Pack<T>::load(scratch.d + i), to + i, left);
+        });
+        int channel = 0;
+        for (int t = 0; t < program.term_count; ++t) {
+            const auto& term = program.terms[t];
+            T* row = to + term.channel * stride;
+            if (term.channel == channel)
+                forward_term<true>(term, row, from, stride, scratch.d, size);
+            else
+                forward_term<false>(term, row, from, stride, scratch.d, size);
+            channel = term.channel;
+        }
+    }
+}
+
+template <class T>
+void activation_backward(const ActivationProgram& program, T* in_gradient, const T* in,
+                         const T* out, const T* out_gradient, int64_t stride, int64_t count) {
+    using P = Pack<T>;
+    Scratch<T> scratch;
+    for (int64_t begin = 0; begin < count; begin += block<T>) {
+        const int64_t size = count - begin < block<T> ? count - begin : block<T>;
+        const T *from = in + begin, *gradient = out_gradient + begin;
+        T* to = in_gradient + begin;
+        block_derivatives(program, program.max_order + 1, from, out + begin, size, scratch);
+        for_packs<T>(size, [&](int64_t i, auto left) {
+            store_pack(load_pack<T>(gradient + i, left) * P::load(scratch.d + block<T> + i), to + i,
+                       left);
+        });
+        bool touched[ActivationProgram::max_channels] = {};
+        for (int t = 0; t < program.term_count; ++t) {
+            const auto& term = program.terms[t];
+            bool set[3];
+            for (int k = 0; k < term.order; ++k) {
+                set[k] = !touched[term.factors[k]];
+                touched[term.factors[k]] = true;
+            }
+            switch (term.order) {
+                case 1:
+                    backward_term<1>(term, to, from, gradient, stride, scratch.d, set, size);
+                    break;
+                case 2:
+                    backward_term<2>(term, to, from, gradient, stride, scratch.d, set, size);
+                    break;
+                case 3:
+                    backward_term<3>(term, to, from, gradient, stride, scratch.d, set, size);
+                    break;
+            }
+        }
+        for (int c = 1; c < program.channels; ++c)
+            if (!touched[c])
+                for_packs<T>(size, [&](int64_t i, auto left) {
+                    store_pack(P(T(0)), to + c * stride + i, left);
+                });
+    }
+}
+
+template void activation_forward(const ActivationProgram&, float*, const float*, int64_t, int64_t);
+template void activation_forward(const ActivationProgram&, double*, const double*, int64_t,
+                                 int64_t);
+template void activation_backward(const ActivationProgram&, float*, const float*, const float*,
+                                  const float*, int64_t, int64_t);
+template void activation_backward(const ActivationProgram&, double*, const double*, const double*,
+                                  const double*, int64_t, int64_t);
+
 void add_activation(Loops& loops) noexcept {
-    loops.float32.activation_forward = forward<float>;
-    loops.float32.activation_backward = backward<float>;
-    loops.float64.activation_forward = forward<double>;
-    loops.float64.activation_backward = backward<double>;
+    loops.float32.activation_forward = activation_forward<float>;
+    loops.float32.activation_backward = activation_backward<float>;
+    loops.float64.activation_forward = activation_forward<double>;
+    loops.float64.activation_backward = activation_backward<double>;
 }
 
 }  // namespace ralimp::cpu::SIMD_LEVEL

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/activation.h"
+#include "core/dense_chain.h"
 #include "core/exponential_features.h"
 #include "core/scalar.h"
 
@@ -42,6 +43,33 @@ struct FeatureGradients {
     T *p, *n, *table;
 };
 
+// Points of a dense chain (core/dense_chain.h) that go through it together: 256 bytes of each
+// feature and channel.
+template <class T>
+constexpr int64_t chain_block = 256 / sizeof(T);
+// The most values of T that one pack may hold.
+template <class T>
+constexpr int64_t most_lanes = 64 / sizeof(T);
+
+template <class T>
+struct ChainArguments {
+    const DenseChainProgram* program;
+    const T* x;               // [channels, rows, widths[0]]
+    const T* const* weights;  // of each layer [widths[l + 1], widths[l]]
+    const T* const* biases;   // of each layer [widths[l + 1]]
+    const int64_t* widths;    // [layers + 1]
+    int64_t rows;
+    int64_t panel;            // elements of the widest layer's channels in a block
+    int64_t saved_per_block;  // elements that the forward pass keeps
+    int64_t parameters;       // of all layers
+};
+template <class T>
+struct ChainGradients {
+    const T* out;   // [channels, rows, widths[layers]]
+    T* x;           // written, or null
+    T* parameters;  // of each layer weights, then biases: written
+};
+
 // Loops over elements of type T. A null pointer: the operation does not exist for the type.
 template <class T>
 struct TypedLoops {
@@ -71,6 +99,12 @@ struct TypedLoops {
                                 int64_t end);
     void (*features_backward)(const FeatureArguments<T>&, const FeatureGradients<T>&, T* scratch,
                               int64_t begin, int64_t end);
+    // Blocks begin … end-1 of a chain. forward: scratch [2 panel]; saved [blocks, saved_per_block],
+    // or with keep = false room for one block. backward: scratch [3 panel + most_lanes parameters].
+    void (*chain_forward)(const ChainArguments<T>&, T* out, T* saved, T* scratch, int64_t begin,
+                          int64_t end, bool keep);
+    void (*chain_backward)(const ChainArguments<T>&, const ChainGradients<T>&, const T* saved,
+                           T* scratch, int64_t begin, int64_t end);
 };
 
 // The key and stream of random draws as Philox takes them (core/random.h).
