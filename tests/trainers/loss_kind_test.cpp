@@ -52,7 +52,7 @@ TEST(LossKind, OfAConstantImageIsItsDistanceFromThePicture) {
                         "network: {{hidden_layers: 2, width: 64}}\nloss: {{kind: {}}}\n",
                         kind),
             value);
-        ASSERT_EQ(task->parts(), 2);
+        ASSERT_GT(task->parts(), 1);
         const NamedValues loss = loss_values(*task);
         ASSERT_EQ(loss.size(), 2u);
         EXPECT_EQ(loss[0].first, "loss");
