@@ -30,7 +30,7 @@ done < <(grep -hE '^    ralimp [a-z]|^build/ralimp [a-z]|`(build/)?ralimp [a-z]'
     grep -oE 'ralimp [a-z]+ .*')
 ((checked > 25)) || complain "only $checked flags were found in the texts"
 while read -r flag; do
-    cat flags-* | grep -qxF -- "$flag" || complain "no command has $flag, which a text names"
+    grep -qxF -- "$flag" flags-* || complain "no command has $flag, which a text names"
 done < <(grep -hv 'tests/\|scripts/' "${texts[@]}" | grep -oE -- '`--[a-z][a-z-]*' | tr -d '`' | sort -u)
 
 # Keys: each is one of some config.
