@@ -9,9 +9,9 @@
 #include <span>
 
 #include "core/activation.h"
-#include "core/dense_chain.h"
 #include "core/exponential_features.h"
 #include "core/flat_kernels.h"
+#include "core/layer_chain.h"
 #include "core/random.h"
 #include "core/scalar.h"
 #include "core/tensor.h"
@@ -25,11 +25,22 @@ struct FeatureGradientTensors {
     Tensor out, p, n, table;
 };
 
-// Of a dense chain: `out` is given, x and those of the parameters are computed where they are
-// defined.
+// The tensors of one step of a layer chain; those in brackets may be undefined.
+struct ChainTensors {
+    Tensor weight = {};        // [products, inputs]
+    Tensor bias = {};          // ([products])
+    Tensor growth = {};        // [exponentials]
+    Tensor norm_growth = {};   // ([exponentials])
+    Tensor norm_weights = {};  // ([inputs]), together with norm_growth
+    Tensor projections = {};   // int32 [exponentials]: the product that each feature reads
+    Tensor clamps = {};        // (int64 [2]): counts as in exponential features
+};
+
+// Of a layer chain: `out` is given, x and those of the steps are computed where they are defined.
+// Norm weights, projections and clamps have none.
 struct ChainGradientTensors {
     Tensor out, x;
-    std::span<const Tensor> parameters;
+    std::span<const ChainTensors> steps;
 };
 
 struct Kernels {
@@ -93,17 +104,16 @@ struct Kernels {
     // there are.
     void (*count_above)(const Tensor& counts, const Tensor& x, double limit);
 
-    // Chains of dense layers: x [channels, rows, inputs], out [channels, rows, outputs], and as
-    // parameters of each layer its weights [outputs, inputs] and biases [outputs]; all contiguous.
-    // The forward pass keeps in `saved` [chain_saved_elements()] what the backward pass needs; it
-    // may be undefined.
-    int64_t (*chain_saved_elements)(const DenseChainProgram& program, const Tensor& x,
-                                    std::span<const Tensor> parameters);
-    void (*chain_forward)(const DenseChainProgram& program, const Tensor& out, const Tensor& saved,
-                          const Tensor& x, std::span<const Tensor> parameters);
-    void (*chain_backward)(const DenseChainProgram& program, const ChainGradientTensors& gradients,
+    // Chains of layers (core/layer_chain.h): x [channels, rows, inputs], out [channels, rows,
+    // outputs]; all contiguous. The forward pass keeps in `saved` [chain_saved_elements()] what the
+    // backward pass needs; it may be undefined. Clamps are counted as in features_forward.
+    int64_t (*chain_saved_elements)(const LayerChainProgram& program, const Tensor& x,
+                                    std::span<const ChainTensors> steps);
+    void (*chain_forward)(const LayerChainProgram& program, const Tensor& out, const Tensor& saved,
+                          const Tensor& x, std::span<const ChainTensors> steps);
+    void (*chain_backward)(const LayerChainProgram& program, const ChainGradientTensors& gradients,
                            const Tensor& saved, const Tensor& x,
-                           std::span<const Tensor> parameters);
+                           std::span<const ChainTensors> steps);
 
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);

@@ -19,8 +19,8 @@ public:
     Jet forward(const Jet& x) const override {
         return apply(activation_, linear_.forward(x), scale_, envelope_);
     }
-    std::optional<DenseChainLayer> as_dense() const override {
-        return DenseChainLayer{linear_.weight(), linear_.bias(), activation_, scale_, envelope_};
+    std::vector<ChainLayer> as_chain() const override {
+        return {{linear_.weight(), linear_.bias(), activation_, scale_, envelope_, {}}};
     }
     int64_t inputs() const override { return linear_.inputs(); }
     int64_t outputs() const override { return linear_.outputs(); }

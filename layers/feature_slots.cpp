@@ -109,6 +109,7 @@ FeatureSlots::FeatureSlots(const RalimpConfig& config, int64_t waves, DType dtyp
     blocks_ = feature_blocks(blocks, features_, rows_);
     wave_ = Tensor::from(wave_of, {features_});
     row_ = Tensor::from(row_of, {features_});
+    projections_ = to(row_, DType::int32);
     for (const std::vector<double>& row : values)
         constants_.push_back(to(Tensor::from(row, {features_}), dtype));
 }
@@ -118,6 +119,14 @@ Tensor FeatureSlots::combine(Constant first, const Tensor* c, const Tensor* s) c
     const Tensor& base = constants_[first];
     if (!c) return base;
     return base + constants_[first + 1] * *c + constants_[first + 2] * *s;
+}
+
+Tensor FeatureSlots::growth_of(const Tensor& frequencies) const {
+    return constant(growth) * sqrt(index_select(frequencies, 0, wave_));
+}
+
+Tensor FeatureSlots::norm_growth_of(const Tensor& frequencies) const {
+    return constant(norm_growth) * index_select(frequencies, 0, wave_);
 }
 
 Tensor FeatureSlots::input_table(const Tensor& frequencies,

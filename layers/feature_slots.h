@@ -21,6 +21,10 @@ public:
     // The input side's table [7, F] without standardization. The symmetric split carries the
     // amplitudes (null: not needed) here, the others on the weight side.
     Tensor input_table(const Tensor& frequencies, const Atoms::Amplitudes* amplitudes) const;
+    // Two rows of it by themselves, and the projection that each feature reads, int32 [F].
+    Tensor growth_of(const Tensor& frequencies) const;
+    Tensor norm_growth_of(const Tensor& frequencies) const;
+    const Tensor& projections() const { return projections_; }
     // Whether input_table() needs them.
     bool input_amplitudes() const { return input_amplitudes_; }
 
@@ -71,6 +75,7 @@ private:
     double scale_ = 1;  // of the weight side: one over the number of draws
     Tensor blocks_;
     Tensor wave_, row_;              // [F] int64
+    Tensor projections_;             // row_ as int32
     std::vector<Tensor> constants_;  // [F] each
 };
 

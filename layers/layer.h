@@ -3,11 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "autograd/dense_chain.h"
+#include "autograd/layer_chain.h"
 #include "core/random.h"
 
 namespace ralimp {
@@ -64,9 +63,9 @@ public:
     // Visits the layers that clamp exponents to keep them finite.
     virtual void visit_clamps(const std::string&, const ClampVisitor&) const {}
 
-    // What it does where that is f(scale (W x + b)), so that neighbours may be computed as one
-    // chain.
-    virtual std::optional<DenseChainLayer> as_dense() const { return std::nullopt; }
+    // What it does as steps of a chain, so that neighbours may be computed as one; empty where it
+    // cannot.
+    virtual std::vector<ChainLayer> as_chain() const { return {}; }
 
     // The layers it is made of, for whoever lists them; of a single layer itself.
     virtual std::vector<const Layer*> parts() const { return {this}; }

@@ -42,8 +42,8 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override { return linear(x, weight_, bias_); }
-    std::optional<DenseChainLayer> as_dense() const override {
-        return DenseChainLayer{.weight = weight_, .bias = bias_};
+    std::vector<ChainLayer> as_chain() const override {
+        return {{.weight = weight_, .bias = bias_}};
     }
     int64_t inputs() const override { return weight_.size(1); }
     int64_t outputs() const override { return weight_.size(0); }

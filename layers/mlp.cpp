@@ -1,5 +1,7 @@
 #include "layers/mlp.h"
 
+#include <iterator>
+
 namespace ralimp {
 
 Mlp::Mlp(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)) {
@@ -10,23 +12,23 @@ Mlp::Mlp(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)
               layers_[i]->description(), i - 1, layers_[i - 1]->description());
 }
 
-// Neighbouring small dense layers are computed as one chain.
+// Neighbouring small layers are computed as one chain.
 Jet Mlp::forward(const Jet& x) const {
     Jet y = x;
-    std::vector<DenseChainLayer> chain;
+    std::vector<ChainLayer> chain;
     const auto finish_chain = [&] {
-        if (!chain.empty()) y = dense_chain(y, chain);
+        if (!chain.empty()) y = layer_chain(y, chain);
         chain.clear();
     };
     for (const auto& layer : layers_) {
-        auto dense = layer->as_dense();
-        if (dense && fits_dense_chain(*dense)) {
-            if (chain.size() == DenseChainProgram::max_layers) finish_chain();
-            chain.push_back(std::move(*dense));
-        } else {
+        std::vector<ChainLayer> steps = layer->as_chain();
+        if (steps.empty() || !fits_chain(steps)) {
             finish_chain();
             y = layer->forward(y);
+            continue;
         }
+        if (chain.size() + steps.size() > LayerChainProgram::max_steps) finish_chain();
+        std::move(steps.begin(), steps.end(), std::back_inserter(chain));
     }
     finish_chain();
     return y;

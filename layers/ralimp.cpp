@@ -113,6 +113,32 @@ Jet Ralimp::forward(const Jet& x) const {
     return sums.back();
 }
 
+// Real exponents with norms that are exact or left out: e^z, and Ψ with the standardization.
+std::vector<ChainLayer> Ralimp::as_chain() const {
+    const int64_t degree = std::max<int64_t>(config_.degree, 0);
+    if (slots_.features() == 0 || slots_.oscillating() || config_.norm == FeatureNorm::projected ||
+        (degree > 1 && !config_.share_rows))
+        return {};
+    const Tensor frequencies = atoms_.frequencies();
+    ChainFeatures features{.projections = slots_.projections(),
+                           .growth = slots_.growth_of(frequencies),
+                           .exponential_rows = slots_.rows(),
+                           .rows = degree > 0 ? config_.features : 0,
+                           .degree = degree,
+                           .limit = limit()};
+    if (config_.norm == FeatureNorm::exact) {
+        features.norm_growth = slots_.norm_growth_of(frequencies);
+        features.norm_weights = square(input_scale_);
+    }
+    auto [psi, constant] = weight_side();
+    if (config_.psi == PsiMode::free) {
+        psi = psi * feature_inverse_;
+        constant = constant - sum(psi * feature_mean_, {1});
+    }
+    return {{.weight = rows_ * input_scale_, .bias = row_bias_, .features = std::move(features)},
+            {.weight = psi, .bias = constant}};
+}
+
 Jet Ralimp::features(const Jet& x) const {
     std::vector<Jet> parts = raw_features(x);
     if (config_.psi == PsiMode::free) {

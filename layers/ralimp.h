@@ -12,6 +12,7 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override;
+    std::vector<ChainLayer> as_chain() const override;
     int64_t inputs() const override { return inputs_; }
     int64_t outputs() const override { return outputs_; }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;

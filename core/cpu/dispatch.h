@@ -60,12 +60,15 @@ void features_forward(const FeatureProgram& program, const Tensor& out, const Te
 void features_backward(const FeatureProgram& program, const FeatureGradientTensors& gradients,
                        const Tensor& p, const Tensor& n, const Tensor& blocks, const Tensor& table);
 void count_above(const Tensor& counts, const Tensor& x, double limit);
-int64_t chain_saved_elements(const DenseChainProgram& program, const Tensor& x,
-                             std::span<const Tensor> parameters);
-void chain_forward(const DenseChainProgram& program, const Tensor& out, const Tensor& saved,
-                   const Tensor& x, std::span<const Tensor> parameters);
-void chain_backward(const DenseChainProgram& program, const ChainGradientTensors& gradients,
-                    const Tensor& saved, const Tensor& x, std::span<const Tensor> parameters);
+// Adds to counts of clamped exponents how many were, of how many. Whole numbers: the order in which
+// threads add does not show.
+void add_clamp_counts(const Tensor& counts, int64_t clamped, int64_t all);
+int64_t chain_saved_elements(const LayerChainProgram& program, const Tensor& x,
+                             std::span<const ChainTensors> steps);
+void chain_forward(const LayerChainProgram& program, const Tensor& out, const Tensor& saved,
+                   const Tensor& x, std::span<const ChainTensors> steps);
+void chain_backward(const LayerChainProgram& program, const ChainGradientTensors& gradients,
+                    const Tensor& saved, const Tensor& x, std::span<const ChainTensors> steps);
 void random_uniform(const Tensor& out, const RandomKey& key, uint64_t first);
 void random_normal(const Tensor& out, const RandomKey& key, uint64_t first);
 

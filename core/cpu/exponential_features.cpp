@@ -36,14 +36,13 @@ int64_t points_per_chunk(const Tensor& table) {
     return std::clamp<int64_t>(65536 / std::max<int64_t>(table.size(1), 1), 16, 1024);
 }
 
-// Whole numbers: the order in which threads add does not show.
-void add_counts(const Tensor& counts, int64_t above, int64_t all) {
+}  // namespace
+
+void add_clamp_counts(const Tensor& counts, int64_t clamped, int64_t all) {
     int64_t* to = counts.data<int64_t>();
-    if (above > 0) std::atomic_ref(to[0]).fetch_add(above, std::memory_order_relaxed);
+    if (clamped > 0) std::atomic_ref(to[0]).fetch_add(clamped, std::memory_order_relaxed);
     std::atomic_ref(to[1]).fetch_add(all, std::memory_order_relaxed);
 }
-
-}  // namespace
 
 void features_forward(const FeatureProgram& program, const Tensor& out, const Tensor& p,
                       const Tensor& n, const Tensor& blocks, const Tensor& table,
@@ -54,7 +53,7 @@ void features_forward(const FeatureProgram& program, const Tensor& out, const Te
             std::vector<T> scratch(program.composition.channels * a.padded_features);
             const int64_t clamped =
                 loops_of<T>().features_forward(a, out.data<T>(), scratch.data(), begin, end);
-            if (clamps.defined()) add_counts(clamps, clamped, (end - begin) * a.features);
+            if (clamps.defined()) add_clamp_counts(clamps, clamped, (end - begin) * a.features);
         });
     });
 }
@@ -89,7 +88,7 @@ void count_above(const Tensor& counts, const Tensor& x, double limit) {
         const T* values = x.data<T>();
         int64_t above = 0;
         for (int64_t i = 0; i < x.elements(); ++i) above += values[i] > static_cast<T>(limit);
-        add_counts(counts, above, x.elements());
+        add_clamp_counts(counts, above, x.elements());
     });
 }
 

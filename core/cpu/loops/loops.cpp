@@ -15,7 +15,7 @@ const Loops& loops() {
         add_random(all);
         add_activation(all);
         add_exponential_features(all);
-        add_dense_chain(all);
+        add_layer_chain(all);
         return all;
     }();
     return table;

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "core/activation.h"
-#include "core/dense_chain.h"
 #include "core/exponential_features.h"
+#include "core/layer_chain.h"
 #include "core/scalar.h"
 
 namespace ralimp::cpu {
@@ -43,7 +43,7 @@ struct FeatureGradients {
     T *p, *n, *table;
 };
 
-// Points of a dense chain (core/dense_chain.h) that go through it together: 256 bytes of each
+// Points of a dense chain (core/layer_chain.h) that go through it together: 256 bytes of each
 // feature and channel.
 template <class T>
 constexpr int64_t chain_block = 256 / sizeof(T);
@@ -52,22 +52,29 @@ template <class T>
 constexpr int64_t most_lanes = 64 / sizeof(T);
 
 template <class T>
+struct ChainStep {
+    // As in ChainTensors; null where undefined.
+    const T *weight, *bias, *growth, *norm_growth, *norm_weights;
+    const int32_t* projections;
+    int64_t inputs, products, width;
+    // Where the gradients of weight, bias, growth and norm_growth begin, one after the other.
+    int64_t first_parameter;
+};
+template <class T>
 struct ChainArguments {
-    const DenseChainProgram* program;
-    const T* x;               // [channels, rows, widths[0]]
-    const T* const* weights;  // of each layer [widths[l + 1], widths[l]]
-    const T* const* biases;   // of each layer [widths[l + 1]]
-    const int64_t* widths;    // [layers + 1]
+    const LayerChainProgram* program;
+    const T* x;  // [channels, rows, inputs of the first step]
+    const ChainStep<T>* steps;
     int64_t rows;
-    int64_t panel;            // elements of the widest layer's channels in a block
+    int64_t panel;            // elements of the widest array's channels in a block
     int64_t saved_per_block;  // elements that the forward pass keeps
-    int64_t parameters;       // of all layers
+    int64_t parameters;       // of all steps
 };
 template <class T>
 struct ChainGradients {
-    const T* out;   // [channels, rows, widths[layers]]
+    const T* out;   // [channels, rows, width of the last step]
     T* x;           // written, or null
-    T* parameters;  // of each layer weights, then biases: written
+    T* parameters;  // written
 };
 
 // Loops over elements of type T. A null pointer: the operation does not exist for the type.
@@ -99,10 +106,12 @@ struct TypedLoops {
                                 int64_t end);
     void (*features_backward)(const FeatureArguments<T>&, const FeatureGradients<T>&, T* scratch,
                               int64_t begin, int64_t end);
-    // Blocks begin … end-1 of a chain. forward: scratch [2 panel]; saved [blocks, saved_per_block],
-    // or with keep = false room for one block. backward: scratch [3 panel + most_lanes parameters].
-    void (*chain_forward)(const ChainArguments<T>&, T* out, T* saved, T* scratch, int64_t begin,
-                          int64_t end, bool keep);
+    // Blocks begin … end-1 of a chain. forward: scratch [3 panel + channels block]; saved [blocks,
+    // saved_per_block], or with keep = false room for one block; adds to clamped, one count for
+    // each step. backward: scratch [5 panel + 2 channels block + most_lanes
+    // parameters].
+    void (*chain_forward)(const ChainArguments<T>&, T* out, T* saved, T* scratch, int64_t* clamped,
+                          int64_t begin, int64_t end, bool keep);
     void (*chain_backward)(const ChainArguments<T>&, const ChainGradients<T>&, const T* saved,
                            T* scratch, int64_t begin, int64_t end);
 };

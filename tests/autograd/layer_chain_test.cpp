@@ -1,5 +1,5 @@
 // Chains of dense layers against the same layers one by one, in plain operations.
-#include "autograd/dense_chain.h"
+#include "autograd/layer_chain.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ Tensor normal(const Shape& shape, uint32_t step, double deviation, DType dtype) 
 }
 
 struct Network {
-    std::vector<DenseChainLayer> layers;
+    std::vector<ChainLayer> layers;
 
     // The last layer is linear, the others have the activations in turn.
     Network(const std::vector<int64_t>& widths, const std::vector<Activation>& activations,
@@ -25,7 +25,7 @@ struct Network {
         for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
             const auto step = static_cast<uint32_t>(10 + 2 * l);
             const double deviation = 0.8 / std::sqrt(static_cast<double>(widths[l]));
-            DenseChainLayer layer;
+            ChainLayer layer;
             layer.weight =
                 requires_grad(normal({widths[l + 1], widths[l]}, step, deviation, dtype));
             layer.bias = requires_grad(normal({widths[l + 1]}, step + 1, 0.3, dtype));
@@ -40,7 +40,7 @@ struct Network {
 
     Tensors parameters() const {
         Tensors all;
-        for (const DenseChainLayer& layer : layers) {
+        for (const ChainLayer& layer : layers) {
             all.push_back(layer.weight);
             all.push_back(layer.bias);
         }
@@ -50,7 +50,7 @@ struct Network {
     // In plain operations: neither the chain's kernels nor those of apply().
     Jet one_by_one(const Jet& x) const {
         Jet y = x;
-        for (const DenseChainLayer& layer : layers) {
+        for (const ChainLayer& layer : layers) {
             y = linear(y, layer.weight, layer.bias);
             y = Jet(activation_reference(
                         y.plan().composition(layer.activation, layer.scale, layer.envelope),
@@ -95,7 +95,7 @@ void expect_agreement(const Network& network, int order, int64_t rows, DType dty
                                            normal({plan->channels(), rows, inputs}, 2, 0.2, dtype))
                                               .detach());
     const Jet x(channels, plan);
-    const Jet chained = dense_chain(x, network.layers), plain = network.one_by_one(x);
+    const Jet chained = layer_chain(x, network.layers), plain = network.one_by_one(x);
     EXPECT_LT(largest_difference(chained.channels(), plain.channels()), tolerance);
     Tensors wanted = network.parameters();
     wanted.push_back(channels);
@@ -106,7 +106,7 @@ void expect_agreement(const Network& network, int order, int64_t rows, DType dty
         EXPECT_LT(largest_difference(ours[i], theirs[i]), tolerance) << "gradient " << i;
 }
 
-TEST(DenseChain, AgreesWithItsLayersForEverySize) {
+TEST(LayerChain, AgreesWithItsLayersForEverySize) {
     const std::vector<Activation> activations = {Activation::tanh, Activation::sin};
     for (const auto& [dtype, tolerance] :
          {std::pair(DType::float64, 1e-13), std::pair(DType::float32, 2e-4)})
@@ -121,7 +121,7 @@ TEST(DenseChain, AgreesWithItsLayersForEverySize) {
                 }
 }
 
-TEST(DenseChain, AgreesWithItsLayersForEveryActivation) {
+TEST(LayerChain, AgreesWithItsLayersForEveryActivation) {
     for (const auto& [activation, name] : enum_names(Activation{})) {
         SCOPED_TRACE(name);
         // Arguments of log and the like are kept away from 0.
@@ -132,7 +132,7 @@ TEST(DenseChain, AgreesWithItsLayersForEveryActivation) {
     }
 }
 
-TEST(DenseChain, AgreesWithItsLayersOnEveryInstructionSet) {
+TEST(LayerChain, AgreesWithItsLayersOnEveryInstructionSet) {
     const cpu::SimdLevel before = cpu::simd_level();
     for (const cpu::SimdLevel level : cpu::available_simd_levels()) {
         SCOPED_TRACE(cpu::name_of(level));
@@ -147,12 +147,12 @@ TEST(DenseChain, AgreesWithItsLayersOnEveryInstructionSet) {
 }
 
 // A loss of gradients needs the second gradient of the chain.
-TEST(DenseChain, HasSecondGradients) {
+TEST(LayerChain, HasSecondGradients) {
     const Network network({2, 8, 5, 1}, {Activation::tanh, Activation::gelu}, DType::float64);
     const Tensor points = requires_grad(normal({9, 2}, 1, 0.7, DType::float64));
     const auto loss = [&](bool chained) {
         const Jet x = Jet::input(points, JetPlan::make({{0, 0}}));
-        const Jet u = chained ? dense_chain(x, network.layers) : network.one_by_one(x);
+        const Jet u = chained ? layer_chain(x, network.layers) : network.one_by_one(x);
         Tensors wanted = network.parameters();
         wanted.push_back(points);
         const Tensor first = sum(square(u.channels()));
@@ -166,21 +166,21 @@ TEST(DenseChain, HasSecondGradients) {
         EXPECT_LT(largest_difference(ours[i], theirs[i]), 1e-11) << "gradient " << i;
 }
 
-TEST(DenseChain, GivesTheSameBitsForAnyNumberOfThreadsAndWithoutRecording) {
+TEST(LayerChain, GivesTheSameBitsForAnyNumberOfThreadsAndWithoutRecording) {
     const Network network({2, 20, 20, 2}, {Activation::tanh}, DType::float32);
     const Tensor points = normal({5000, 2}, 1, 0.7, DType::float32);
     const int before = thread_count();
     std::vector<std::vector<double>> values, gradients;
     for (int threads : {1, 2, 3}) {
         set_thread_count(threads);
-        const Jet u = dense_chain(Jet::input(points, JetPlan::make({{0, 0}, {1}})), network.layers);
+        const Jet u = layer_chain(Jet::input(points, JetPlan::make({{0, 0}, {1}})), network.layers);
         values.push_back(u.channels().to_doubles());
         gradients.emplace_back();
         for (const Tensor& gradient : grad({u.channels()}, network.parameters()))
             for (double value : gradient.to_doubles()) gradients.back().push_back(value);
         NoGrad no_grad;
         values.push_back(
-            dense_chain(Jet::input(points, JetPlan::make({{0, 0}, {1}})), network.layers)
+            layer_chain(Jet::input(points, JetPlan::make({{0, 0}, {1}})), network.layers)
                 .channels()
                 .to_doubles());
     }
@@ -189,33 +189,33 @@ TEST(DenseChain, GivesTheSameBitsForAnyNumberOfThreadsAndWithoutRecording) {
     for (const auto& other : gradients) EXPECT_EQ(other, gradients[0]);
 }
 
-TEST(DenseChain, ComputesOnlyTheGradientsAskedFor) {
+TEST(LayerChain, ComputesOnlyTheGradientsAskedFor) {
     Network network({2, 6, 6, 1}, {Activation::tanh}, DType::float64);
     const Tensor frozen = network.layers[1].weight.detach();
     network.layers[1].weight = frozen;
     const Jet x = Jet::input(normal({70, 2}, 1, 0.7, DType::float64), JetPlan::make({{0}}));
     const Tensors wanted = {network.layers[0].bias, network.layers[2].weight};
-    const Tensors ours = grad({dense_chain(x, network.layers).channels()}, wanted);
+    const Tensors ours = grad({layer_chain(x, network.layers).channels()}, wanted);
     const Tensors theirs = grad({network.one_by_one(x).channels()}, wanted);
     for (std::size_t i = 0; i < wanted.size(); ++i)
         EXPECT_LT(largest_difference(ours[i], theirs[i]), 1e-13);
 }
 
-TEST(DenseChain, RefusesWhatDoesNotFit) {
+TEST(LayerChain, RefusesWhatDoesNotFit) {
     const Network network({2, 6, 3, 1}, {Activation::tanh}, DType::float64);
     const Jet x = Jet::value_only(normal({4, 2}, 1, 1, DType::float64));
     const Jet wide = Jet::value_only(normal({4, 3}, 1, 1, DType::float64));
     const Jet single = Jet::value_only(normal({4, 2}, 1, 1, DType::float32));
-    EXPECT_THROW(dense_chain(wide, network.layers), Error);
-    EXPECT_THROW(dense_chain(single, network.layers), Error);
-    EXPECT_THROW(dense_chain(x, {}), Error);
-    std::vector<DenseChainLayer> swapped = network.layers;
+    EXPECT_THROW(layer_chain(wide, network.layers), Error);
+    EXPECT_THROW(layer_chain(single, network.layers), Error);
+    EXPECT_THROW(layer_chain(x, {}), Error);
+    std::vector<ChainLayer> swapped = network.layers;
     std::swap(swapped[0], swapped[1]);
-    EXPECT_THROW(dense_chain(x, swapped), Error);
-    const std::vector<DenseChainLayer> many(
-        DenseChainProgram::max_layers + 1,
+    EXPECT_THROW(layer_chain(x, swapped), Error);
+    const std::vector<ChainLayer> many(
+        LayerChainProgram::max_steps + 1,
         {Tensor::ones({2, 2}, DType::float64), Tensor::zeros({2}, DType::float64)});
-    EXPECT_THROW(dense_chain(x, many), Error);
+    EXPECT_THROW(layer_chain(x, many), Error);
 }
 
 }  // namespace

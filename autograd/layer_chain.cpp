@@ -1,0 +1,221 @@
+#include "autograd/layer_chain.h"
+
+#include <array>
+
+#include "autograd/operations.h"
+#include "core/kernels.h"
+
+namespace ralimp {
+namespace {
+
+using Kind = LayerChainProgram::Kind;
+
+// Inputs: x, what the forward pass kept, then the tensors of each step, some of them undefined.
+constexpr std::size_t first_tensor = 2;
+constexpr std::array members = {&ChainTensors::weight,       &ChainTensors::bias,
+                                &ChainTensors::growth,       &ChainTensors::norm_growth,
+                                &ChainTensors::norm_weights, &ChainTensors::projections,
+                                &ChainTensors::clamps};
+
+std::vector<ChainTensors> steps_of(const Tensors& inputs) {
+    std::vector<ChainTensors> steps;
+    for (std::size_t at = first_tensor; at < inputs.size(); at += members.size()) {
+        ChainTensors& step = steps.emplace_back();
+        for (std::size_t m = 0; m < members.size(); ++m) step.*members[m] = inputs[at + m];
+    }
+    return steps;
+}
+
+std::vector<ChainTensors> contiguous(std::vector<ChainTensors> steps) {
+    for (ChainTensors& step : steps)
+        for (const auto member : members)
+            if ((step.*member).defined()) step.*member = (step.*member).contiguous();
+    return steps;
+}
+
+// a b by the rules of differentiation, for stacks [channels, …].
+Tensor product(const LayerChainProgram& chain, const Tensor& a, const Tensor& b) {
+    Tensors out(chain.composition.channels);
+    for (int t = 0; t < chain.product_count; ++t) {
+        const auto& term = chain.products[t];
+        const Tensor part =
+            select(a, 0, term.left) * select(b, 0, term.right) * double(term.coefficient);
+        Tensor& sum = out[term.channel];
+        sum = sum.defined() ? sum + part : part;
+    }
+    return stack(out);
+}
+
+Tensor features(const LayerChainProgram& chain, const LayerChainProgram::Step& step,
+                const ChainTensors& tensors, const Tensor& p, const Tensor& x) {
+    Tensor table = Tensor::zeros({feature_table::rows, step.exponentials}, x.dtype(), x.device());
+    const Tensor zeros = select(table, 0, 0);
+    Tensors rows(feature_table::rows, zeros);
+    rows[feature_table::growth] = tensors.growth;
+    rows[feature_table::cosine] = Tensor::ones(zeros.shape(), x.dtype(), x.device());
+    Tensor norms;
+    if (tensors.norm_growth.defined()) {
+        rows[feature_table::norm_growth] = tensors.norm_growth;
+        norms = sum(product(chain, x, x) * tensors.norm_weights, {2}, true);
+    }
+    std::vector<FeatureBlock> blocks;
+    for (int32_t projection : tensors.projections.to_vector<int32_t>())
+        blocks.push_back({static_cast<int32_t>(blocks.size()), projection, 1});
+    const FeatureProgram exponential{chain.composition, false, step.exponent_limit};
+    Tensors parts{exponential_features_reference(
+        exponential, slice(p, 2, 0, step.exponential_rows), norms,
+        feature_blocks(blocks, step.exponentials, step.exponential_rows), stack(rows))};
+    for (int64_t k = 1; k <= step.degree; ++k) {
+        const int64_t first = step.exponential_rows + (k - 1) * step.rows;
+        const Tensor own = slice(p, 2, first, first + step.rows);
+        parts.push_back(k == 1 ? own : product(chain, parts.back(), own));
+    }
+    return concatenate(parts, 2);
+}
+
+Tensor reference(const Node& node, const Tensors& inputs) {
+    const auto& chain = static_cast<const NodeWith<LayerChainProgram>&>(node).arguments;
+    Tensor x = inputs[0];
+    int l = 0;
+    for (const ChainTensors& tensors : steps_of(inputs)) {
+        const LayerChainProgram::Step& step = chain.steps[l++];
+        Tensor p = matmul(x, transpose(tensors.weight));
+        if (tensors.bias.defined()) {
+            const Tensor value = slice(p, 0, 0, 1) + tensors.bias;
+            p = p.size(0) == 1 ? value : concatenate({value, slice(p, 0, 1, p.size(0))});
+        }
+        switch (step.kind) {
+            case Kind::linear:
+                x = p;
+                break;
+            case Kind::activation:
+                x = activation_reference(chain.program(step), p);
+                break;
+            case Kind::features:
+                x = features(chain, step, tensors, p, x);
+                break;
+        }
+    }
+    return x;
+}
+
+Tensors vjp(const VjpContext& c) {
+    const auto& program = arguments_of<LayerChainProgram>(c);
+    if (is_recording()) return local_vjp(reference, c);
+    Tensors results(c.inputs.size());
+    const auto like = [](const Tensor& x) {
+        return Tensor::empty(x.shape(), x.dtype(), x.device());
+    };
+    for (std::size_t i = 0; i < c.inputs.size(); ++i)
+        if (i != 1 && c.needs(i)) results[i] = like(c.inputs[i]);
+    const std::vector<ChainTensors> wanted = steps_of(results);
+    kernels(c.gradient.device())
+        .chain_backward(program, {c.gradient.contiguous(), results[0], wanted}, c.inputs[1],
+                        c.inputs[0].contiguous(), contiguous(steps_of(c.inputs)));
+    return results;
+}
+
+// The step of a layer that takes `inputs` features; throws for what does not fit.
+LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, int64_t inputs,
+                                DType dtype, std::size_t index) {
+    check(layer.weight.dims() == 2 && layer.weight.size(1) == inputs &&
+              (!layer.bias.defined() || layer.bias.shape() == Shape{layer.weight.size(0)}),
+          "layer_chain: layer {} has weights {} and biases {} after {} features", index,
+          layer.weight.shape(), layer.bias.shape(), inputs);
+    check(layer.weight.dtype() == dtype && (!layer.bias.defined() || layer.bias.dtype() == dtype),
+          "layer_chain: layer {} is {}, the input {}", index, name_of(layer.weight.dtype()),
+          name_of(dtype));
+    LayerChainProgram::Step step;
+    if (!layer.features) {
+        const ActivationProgram one =
+            plan.composition(layer.activation, layer.scale, layer.envelope);
+        const bool linear = layer.activation == Activation::identity && layer.scale == 1;
+        step.kind = linear ? Kind::linear : Kind::activation;
+        step.activation = one.activation;
+        step.scale = one.scale;
+        step.parameter = one.parameter;
+        return step;
+    }
+    const ChainFeatures& f = *layer.features;
+    const Shape exponentials = f.growth.shape();
+    check(exponentials.dims() == 1 && f.growth.dtype() == dtype &&
+              f.projections.shape() == exponentials && f.projections.dtype() == DType::int32 &&
+              f.norm_growth.defined() == f.norm_weights.defined() &&
+              (!f.norm_growth.defined() ||
+               (f.norm_growth.shape() == exponentials && f.norm_growth.dtype() == dtype &&
+                f.norm_weights.shape() == Shape{inputs} && f.norm_weights.dtype() == dtype)) &&
+              f.exponential_rows + f.rows * f.degree == layer.weight.size(0),
+          "layer_chain: the features of layer {} do not fit its weights {}", index,
+          layer.weight.shape());
+    for (int32_t projection : f.projections.to_vector<int32_t>())
+        check(projection >= 0 && projection < f.exponential_rows,
+              "layer_chain: layer {} has no projection {} of {}", index, projection,
+              f.exponential_rows);
+    step.kind = Kind::features;
+    step.exponentials = static_cast<int32_t>(exponentials[0]);
+    step.exponential_rows = static_cast<int32_t>(f.exponential_rows);
+    step.rows = static_cast<int32_t>(f.rows);
+    step.degree = static_cast<int32_t>(f.degree);
+    step.exponent_limit = f.limit.value;
+    return step;
+}
+
+}  // namespace
+
+bool fits_chain(std::span<const ChainLayer> layers) {
+    constexpr int64_t most = LayerChainProgram::max_width;
+    for (const ChainLayer& layer : layers) {
+        const int64_t exponentials = layer.features ? layer.features->growth.elements() : 0;
+        const int64_t polynomial =
+            layer.features ? layer.features->rows * layer.features->degree : 0;
+        // What follows features has as many inputs, but few outputs.
+        if (layer.weight.size(0) > most ||
+            exponentials + polynomial > LayerChainProgram::max_features)
+            return false;
+        if (&layer == &layers.front() && layer.weight.size(1) > most) return false;
+    }
+    return true;
+}
+
+Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
+    check(!layers.empty() && layers.size() <= LayerChainProgram::max_steps,
+          "layer_chain: {} layers; there may be 1 to {}", layers.size(),
+          int(LayerChainProgram::max_steps));
+    const JetPlan& plan = x.plan();
+    const Tensor in = x.channels().contiguous();
+    LayerChainProgram program;
+    program.composition = plan.composition(Activation::identity, 1);
+    program.steps_count = static_cast<uint8_t>(layers.size());
+    check(plan.products().size() <= LayerChainProgram::max_products,
+          "layer_chain: {} terms in a product of jets", plan.products().size());
+    for (const auto& term : plan.products())
+        program.products[program.product_count++] = {
+            static_cast<uint8_t>(term.channel), static_cast<uint8_t>(term.left),
+            static_cast<uint8_t>(term.right), static_cast<float>(term.coefficient)};
+    Tensors inputs{x.channels(), Tensor()};
+    int64_t width = x.features();
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        const ChainLayer& layer = layers[l];
+        program.steps[l] = step_of(layer, plan, width, in.dtype(), l);
+        width = program.steps[l].width(layer.weight.size(0));
+        ChainTensors tensors{.weight = layer.weight, .bias = layer.bias};
+        if (layer.features) {
+            tensors.growth = layer.features->growth;
+            tensors.norm_growth = layer.features->norm_growth;
+            tensors.norm_weights = layer.features->norm_weights;
+            tensors.projections = layer.features->projections;
+            tensors.clamps = layer.features->limit.counts;
+        }
+        for (const auto member : members) inputs.push_back(tensors.*member);
+    }
+    const std::vector<ChainTensors> steps = contiguous(steps_of(inputs));
+    const Tensor out = Tensor::empty({in.size(0), in.size(1), width}, in.dtype(), in.device());
+    const Kernels& table = kernels(in.device());
+    if (needs_record(inputs, out))
+        inputs[1] = Tensor::empty({table.chain_saved_elements(program, in, steps)}, in.dtype(),
+                                  in.device());
+    table.chain_forward(program, out, inputs[1], in, steps);
+    return Jet(record("layer_chain", out, inputs, Keep::inputs, program, vjp), x.shared_plan());
+}
+
+}  // namespace ralimp

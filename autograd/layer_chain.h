@@ -1,0 +1,42 @@
+// A chain of small layers as one operation: core/layer_chain.h.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "autograd/exponential_features.h"
+#include "autograd/jet.h"
+#include "core/layer_chain.h"
+
+namespace ralimp {
+
+// The features of a RaLiMP layer with real exponents, of projections p = W x + b.
+struct ChainFeatures {
+    Tensor projections = {};       // int32 [F]: the row of W that each exponential feature reads
+    Tensor growth = {};            // [F]: of p in the exponents
+    Tensor norm_growth = {};       // [F]: of Σ norm_weights x²; or undefined
+    Tensor norm_weights = {};      // [inputs], constants; or undefined
+    int64_t exponential_rows = 0;  // of W, before those of the polynomial
+    int64_t rows = 0, degree = 0;  // of the polynomial: `rows` rows of W for each degree
+    ExponentLimit limit = {};
+};
+
+// y = f(scale (W x + b)), or features of W x + b.
+struct ChainLayer {
+    Tensor weight = {};  // [products, inputs]
+    Tensor bias = {};    // [products], or undefined
+    Activation activation = Activation::identity;
+    double scale = 1;
+    double envelope = 1;  // s of wire
+    std::optional<ChainFeatures> features = {};
+};
+
+// Whether the layers may be part of a chain: none too wide.
+bool fits_chain(std::span<const ChainLayer> layers);
+
+// x [rows, inputs] through all layers, at most LayerChainProgram::max_steps. The same as
+// apply(activation, linear(x, weight, bias), scale, envelope) layer by layer, or the features in
+// place of apply(), within rounding; second derivatives go through such a reference. Throws Error
+// for sizes that do not fit.
+Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers);
+
+}  // namespace ralimp

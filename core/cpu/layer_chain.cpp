@@ -1,0 +1,142 @@
+// Chains of layers: splits the points into chunks of whole blocks. The gradients of the parameters
+// are summed chunk by chunk and then in the order of the chunks.
+#include "core/layer_chain.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/cpu/dispatch.h"
+#include "core/parallel.h"
+
+namespace ralimp::cpu {
+namespace {
+
+// Blocks in a chunk: enough to pay for starting a thread and for adding up its gradients.
+constexpr int64_t chunk_blocks = 16;
+
+template <class T>
+const T* values_or_null(const Tensor& tensor) {
+    return tensor.defined() ? tensor.data<T>() : nullptr;
+}
+
+// The arguments with the table they point to.
+template <class T>
+struct Chain : ChainArguments<T> {
+    std::array<ChainStep<T>, LayerChainProgram::max_steps> table;
+    int64_t blocks;
+    int64_t norms;  // elements of one feature's channels in a block
+
+    Chain(const LayerChainProgram& chain, const Tensor& input,
+          std::span<const ChainTensors> tensors) {
+        const int64_t channels = chain.composition.channels, block = chain_block<T>;
+        this->program = &chain;
+        this->x = input.data<T>();
+        this->rows = input.size(1);
+        this->steps = table.data();
+        this->saved_per_block = this->parameters = 0;
+        blocks = (this->rows + block - 1) / block;
+        norms = channels * block;
+        int64_t width = input.size(2), widest = width;
+        for (std::size_t l = 0; l < chain.steps_count; ++l) {
+            const ChainTensors& from = tensors[l];
+            const auto& step = chain.steps[l];
+            ChainStep<T>& to = table[l];
+            to = {from.weight.data<T>(),
+                  values_or_null<T>(from.bias),
+                  values_or_null<T>(from.growth),
+                  values_or_null<T>(from.norm_growth),
+                  values_or_null<T>(from.norm_weights),
+                  values_or_null<int32_t>(from.projections),
+                  width,
+                  from.weight.size(0),
+                  step.width(from.weight.size(0)),
+                  this->parameters};
+            this->parameters +=
+                to.products * to.inputs + to.products + 2 * int64_t{step.exponentials};
+            if (step.kind != LayerChainProgram::Kind::linear)
+                this->saved_per_block += norms * (to.products + to.width);
+            else if (l + 1 < chain.steps_count)
+                this->saved_per_block += norms * to.products;
+            width = to.width;
+            widest = std::max({widest, to.products, width});
+        }
+        this->panel = norms * widest;
+    }
+    Chain(const Chain&) = delete;
+};
+
+// out = the sums over the chunks of `count` parameters from `first` on, if it is wanted.
+template <class T>
+void add_chunks(const Tensor& out, const Tensor& partial, int64_t first) {
+    if (!out.defined()) return;
+    const int64_t chunks = partial.size(0), parameters = partial.size(1);
+    for (int64_t i = 0; i < out.elements(); ++i) {
+        double total = 0;
+        for (int64_t chunk = 0; chunk < chunks; ++chunk)
+            total += partial.data<T>()[chunk * parameters + first + i];
+        out.data<T>()[i] = static_cast<T>(total);
+    }
+}
+
+}  // namespace
+
+int64_t chain_saved_elements(const LayerChainProgram& program, const Tensor& x,
+                             std::span<const ChainTensors> steps) {
+    return dispatch_floating("layer_chain", x.dtype(), [&]<class T>(T) {
+        const Chain<T> chain(program, x, steps);
+        return chain.blocks * chain.saved_per_block;
+    });
+}
+
+void chain_forward(const LayerChainProgram& program, const Tensor& out, const Tensor& saved,
+                   const Tensor& x, std::span<const ChainTensors> steps) {
+    dispatch_floating("layer_chain", x.dtype(), [&]<class T>(T) {
+        const Chain<T> chain(program, x, steps);
+        parallel_for(chain.blocks, chunk_blocks, [&](int64_t begin, int64_t end) {
+            const int64_t own = saved.defined() ? 0 : chain.saved_per_block;
+            const Tensor scratch = Tensor::empty({3 * chain.panel + chain.norms + own}, x.dtype());
+            T* memory = scratch.data<T>();
+            std::array<int64_t, LayerChainProgram::max_steps> clamped{};
+            loops_of<T>().chain_forward(
+                chain, out.data<T>(),
+                saved.defined() ? saved.data<T>() : memory + scratch.elements() - own, memory,
+                clamped.data(), begin, end, saved.defined());
+            const int64_t points =
+                std::min(end * chain_block<T>, chain.rows) - begin * chain_block<T>;
+            for (std::size_t l = 0; l < program.steps_count; ++l)
+                if (steps[l].clamps.defined())
+                    add_clamp_counts(steps[l].clamps, clamped[l],
+                                     points * program.steps[l].exponentials);
+        });
+    });
+}
+
+void chain_backward(const LayerChainProgram& program, const ChainGradientTensors& gradients,
+                    const Tensor& saved, const Tensor& x, std::span<const ChainTensors> steps) {
+    dispatch_floating("layer_chain", x.dtype(), [&]<class T>(T) {
+        const Chain<T> chain(program, x, steps);
+        const int64_t chunks = (chain.blocks + chunk_blocks - 1) / chunk_blocks;
+        const Tensor partial = Tensor::empty({chunks, chain.parameters}, x.dtype());
+        parallel_for(chain.blocks, chunk_blocks, [&](int64_t begin, int64_t end) {
+            const Tensor scratch = Tensor::empty(
+                {5 * chain.panel + 2 * chain.norms + most_lanes<T> * chain.parameters}, x.dtype());
+            ChainGradients<T> pointers;
+            pointers.out = gradients.out.data<T>();
+            pointers.x = gradients.x.defined() ? gradients.x.data<T>() : nullptr;
+            pointers.parameters = partial.data<T>() + begin / chunk_blocks * chain.parameters;
+            loops_of<T>().chain_backward(chain, pointers, saved.data<T>(), scratch.data<T>(), begin,
+                                         end);
+        });
+        for (std::size_t l = 0; l < program.steps_count; ++l) {
+            const ChainStep<T>& step = chain.steps[l];
+            const ChainTensors& wanted = gradients.steps[l];
+            int64_t first = step.first_parameter;
+            add_chunks<T>(wanted.weight, partial, first);
+            add_chunks<T>(wanted.bias, partial, first += step.products * step.inputs);
+            add_chunks<T>(wanted.growth, partial, first += step.products);
+            add_chunks<T>(wanted.norm_growth, partial, first + program.steps[l].exponentials);
+        }
+    });
+}
+
+}  // namespace ralimp::cpu

@@ -1,0 +1,255 @@
+// The features of a RaLiMP layer on panels (panels.h): the step of a chain that follows a product
+// with the projection rows; core/layer_chain.h says what they are.
+#pragma once
+#include "core/cpu/loops/activation_loops.h"
+#include "core/cpu/loops/panels.h"
+
+namespace ralimp::cpu::SIMD_LEVEL {
+
+// What a block needs of one step with features.
+template <class T>
+struct FeatureStep {
+    const LayerChainProgram* program;
+    const LayerChainProgram::Step* step;
+    const T *growth, *norm_growth, *norm_weights;  // the last two null without norms
+    const int32_t* projections;                    // [exponentials]
+    int64_t inputs, products;                      // widths of x and p
+
+    int channels() const { return program->composition.channels; }
+    int64_t width() const { return step->width(products); }
+    // Elements of one channel.
+    int64_t values_channel() const { return width() * chain_block<T>; }
+    int64_t products_channel() const { return products * chain_block<T>; }
+    // The activation whose derivatives carry the exponentials.
+    ActivationProgram exponential() const {
+        LayerChainProgram::Step exp;
+        exp.activation = Activation::exp;
+        return program->program(exp);
+    }
+};
+
+// out += factor a b, one row each.
+template <class T>
+inline void add_product(T* out, T factor, const T* a, const T* b) {
+    using P = Pack<T>;
+    const P scale(factor);
+    for (int64_t p = 0; p < chain_block<T>; p += P::width)
+        fused_multiply_add(scale * P::load(a + p), P::load(b + p), P::load(out + p)).store(out + p);
+}
+
+template <class T>
+inline void clear(T* out, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) out[i] = T(0);
+}
+
+// norms[c] = Σ_i norm_weights_i (x_i²)_c, [channels, block].
+template <class T>
+void chain_norms(const FeatureStep<T>& f, T* norms, const T* x) {
+    const int64_t channel = f.inputs * chain_block<T>;
+    clear(norms, f.channels() * chain_block<T>);
+    for (int t = 0; t < f.program->product_count; ++t) {
+        const auto& term = f.program->products[t];
+        for (int64_t i = 0; i < f.inputs; ++i)
+            add_product(norms + term.channel * chain_block<T>,
+                        static_cast<T>(term.coefficient) * f.norm_weights[i],
+                        x + term.left * channel + i * chain_block<T>,
+                        x + term.right * channel + i * chain_block<T>);
+    }
+}
+
+template <class T>
+void add_norm_gradient(const FeatureStep<T>& f, T* dx, const T* dnorms, const T* x) {
+    const int64_t channel = f.inputs * chain_block<T>;
+    for (int t = 0; t < f.program->product_count; ++t) {
+        const auto& term = f.program->products[t];
+        const T* d = dnorms + term.channel * chain_block<T>;
+        for (int64_t i = 0; i < f.inputs; ++i) {
+            const T factor = static_cast<T>(term.coefficient) * f.norm_weights[i];
+            const int64_t left = term.left * channel + i * chain_block<T>;
+            const int64_t right = term.right * channel + i * chain_block<T>;
+            add_product(dx + left, factor, d, x + right);
+            add_product(dx + right, factor, d, x + left);
+        }
+    }
+}
+
+// The exponents z [channels, width, block], of which the first rows are filled: unclamped.
+template <class T>
+void chain_exponents(const FeatureStep<T>& f, T* z, const T* p, const T* norms) {
+    using P = Pack<T>;
+    for (int c = 0; c < f.channels(); ++c)
+        for (int64_t i = 0; i < f.step->exponentials; ++i) {
+            T* to = z + c * f.values_channel() + i * chain_block<T>;
+            const T* from = p + c * f.products_channel() + f.projections[i] * chain_block<T>;
+            const P growth(f.growth[i]);
+            if (norms) {
+                const P norm_growth(f.norm_growth[i]);
+                for (int64_t k = 0; k < chain_block<T>; k += P::width)
+                    fused_multiply_add(growth, P::load(from + k),
+                                       norm_growth * P::load(norms + c * chain_block<T> + k))
+                        .store(to + k);
+            } else {
+                for (int64_t k = 0; k < chain_block<T>; k += P::width)
+                    (growth * P::load(from + k)).store(to + k);
+            }
+        }
+}
+
+// Calls found(feature, pack) for each pack that has an exponent beyond the limit.
+template <class T, class F>
+void for_clamped(const FeatureStep<T>& f, const T* z, F&& found) {
+    using P = Pack<T>;
+    const P limit(static_cast<T>(f.step->exponent_limit));
+    for (int64_t i = 0; i < f.step->exponentials; ++i)
+        for (int64_t k = 0; k < chain_block<T>; k += P::width)
+            if (any(P::load(z + i * chain_block<T> + k) > limit)) found(i * chain_block<T> + k);
+}
+
+// Beyond the limit the value is the limit and every derivative is 0. Returns how many of the first
+// `points` of the block were.
+template <class T>
+int64_t clamp_exponents(const FeatureStep<T>& f, T* z, int64_t points) {
+    using P = Pack<T>;
+    int64_t clamped = 0;
+    for_clamped(f, z, [&](int64_t at) {
+        const T limit = static_cast<T>(f.step->exponent_limit);
+        for (int64_t lane = 0; lane < P::width; ++lane) {
+            if (!(z[at + lane] > limit)) continue;
+            clamped += (at + lane) % chain_block<T> < points;
+            z[at + lane] = limit;
+            for (int c = 1; c < f.channels(); ++c) z[c * f.values_channel() + at + lane] = T(0);
+        }
+    });
+    return clamped;
+}
+
+// Rows of a product of jets, out[c] = Σ coefficient left right, each row by its own.
+template <class T>
+void multiply_jets(const LayerChainProgram& program, T* out, int64_t out_channel, const T* left,
+                   int64_t left_channel, const T* right, int64_t right_channel, int64_t rows) {
+    for (int c = 0; c < program.composition.channels; ++c)
+        clear(out + c * out_channel, rows * chain_block<T>);
+    for (int t = 0; t < program.product_count; ++t) {
+        const auto& term = program.products[t];
+        for (int64_t r = 0; r < rows * chain_block<T>; r += chain_block<T>)
+            add_product(out + term.channel * out_channel + r, static_cast<T>(term.coefficient),
+                        left + term.left * left_channel + r,
+                        right + term.right * right_channel + r);
+    }
+}
+
+// values [channels, width, block] of p [channels, products, block] and x. Scratch: norms
+// [channels, block], z like values. Returns how many exponents of the first points were clamped.
+template <class T>
+int64_t chain_features_forward(const FeatureStep<T>& f, T* values, const T* p, const T* x, T* norms,
+                               T* z, int64_t points) {
+    const auto& step = *f.step;
+    if (f.norm_growth) chain_norms(f, norms, x);
+    chain_exponents(f, z, p, f.norm_growth ? norms : nullptr);
+    const int64_t clamped = clamp_exponents(f, z, points);
+    activation_forward(f.exponential(), values, z, f.values_channel(),
+                       step.exponentials * chain_block<T>);
+    const int64_t rows = step.rows * chain_block<T>;
+    for (int k = 1; k <= step.degree; ++k) {
+        const T* factor = p + step.exponential_rows * chain_block<T> + (k - 1) * rows;
+        T* to = values + step.exponentials * chain_block<T> + (k - 1) * rows;
+        if (k == 1) {
+            for (int c = 0; c < f.channels(); ++c)
+                for (int64_t i = 0; i < rows; ++i)
+                    to[c * f.values_channel() + i] = factor[c * f.products_channel() + i];
+        } else {
+            multiply_jets(*f.program, to, f.values_channel(), to - rows, f.values_channel(), factor,
+                          f.products_channel(), step.rows);
+        }
+    }
+    return clamped;
+}
+
+// One sum for each lane: of a b over the rows of all channels.
+template <class T>
+inline void add_row_products(T* sums, const T* a, int64_t a_channel, const T* b, int64_t b_channel,
+                             int channels) {
+    using P = Pack<T>;
+    P sum = P::load(sums);
+    for (int c = 0; c < channels; ++c)
+        for (int64_t k = 0; k < chain_block<T>; k += P::width)
+            sum = fused_multiply_add(P::load(a + c * a_channel + k), P::load(b + c * b_channel + k),
+                                     sum);
+    sum.store(sums);
+}
+
+// dp and, for add_norm_gradient, dnorms from dvalues, which is used up. growth_sums and
+// norm_growth_sums (null without norms) are added to, a pack for each feature. Scratch: norms, z
+// and dz as in the forward pass.
+template <class T>
+void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* growth_sums,
+                             T* norm_growth_sums, T* dvalues, const T* values, const T* p,
+                             const T* x, T* norms, T* z, T* dz) {
+    using P = Pack<T>;
+    const auto& step = *f.step;
+    const int channels = f.channels();
+    const int64_t exponentials = step.exponentials * chain_block<T>;
+    clear(dp, channels * f.products_channel());
+    if (f.norm_growth) chain_norms(f, norms, x);
+    chain_exponents(f, z, p, f.norm_growth ? norms : nullptr);
+    bool clamped = false;
+    for_clamped(f, z, [&](int64_t) { clamped = true; });
+    if (clamped) clamp_exponents(f, z, chain_block<T>);
+    activation_backward(f.exponential(), dz, z, values, dvalues, f.values_channel(), exponentials);
+    if (clamped) {
+        const T limit = static_cast<T>(step.exponent_limit);
+        for (int64_t i = 0; i < exponentials; ++i)
+            if (z[i] == limit)
+                for (int c = 0; c < channels; ++c) dz[c * f.values_channel() + i] = T(0);
+    }
+    if (f.norm_growth) clear(dnorms, channels * chain_block<T>);
+    for (int64_t i = 0; i < step.exponentials; ++i) {
+        const int64_t projection = f.projections[i] * chain_block<T>;
+        const T* d = dz + i * chain_block<T>;
+        add_row_products(growth_sums + i * P::width, d, f.values_channel(), p + projection,
+                         f.products_channel(), channels);
+        if (f.norm_growth)
+            add_row_products(norm_growth_sums + i * P::width, d, f.values_channel(), norms,
+                             chain_block<T>, channels);
+        const P growth(f.growth[i]), norm_growth(f.norm_growth ? f.norm_growth[i] : T(0));
+        for (int c = 0; c < channels; ++c) {
+            const T* from = d + c * f.values_channel();
+            T* to = dp + c * f.products_channel() + projection;
+            for (int64_t k = 0; k < chain_block<T>; k += P::width) {
+                const P dzk = P::load(from + k);
+                fused_multiply_add(growth, dzk, P::load(to + k)).store(to + k);
+            }
+            if (!f.norm_growth) continue;
+            T* dn = dnorms + c * chain_block<T>;
+            for (int64_t k = 0; k < chain_block<T>; k += P::width)
+                fused_multiply_add(norm_growth, P::load(from + k), P::load(dn + k)).store(dn + k);
+        }
+    }
+    // Each degree gives to the one before it and to its own projections.
+    const int64_t rows = step.rows * chain_block<T>;
+    for (int k = step.degree; k >= 1; --k) {
+        const int64_t at = exponentials + (k - 1) * rows;
+        const int64_t projections = step.exponential_rows * chain_block<T> + (k - 1) * rows;
+        if (k == 1) {
+            for (int c = 0; c < channels; ++c)
+                for (int64_t i = 0; i < rows; ++i)
+                    dp[c * f.products_channel() + projections + i] =
+                        dvalues[c * f.values_channel() + at + i];
+            break;
+        }
+        for (int t = 0; t < f.program->product_count; ++t) {
+            const auto& term = f.program->products[t];
+            const T factor = static_cast<T>(term.coefficient);
+            for (int64_t r = 0; r < rows; r += chain_block<T>) {
+                const T* d = dvalues + term.channel * f.values_channel() + at + r;
+                const int64_t before = at - rows + r, own = projections + r;
+                add_product(dvalues + term.left * f.values_channel() + before, factor, d,
+                            p + term.right * f.products_channel() + own);
+                add_product(dp + term.right * f.products_channel() + own, factor, d,
+                            values + term.left * f.values_channel() + before);
+            }
+        }
+    }
+}
+
+}  // namespace ralimp::cpu::SIMD_LEVEL

@@ -1,0 +1,67 @@
+// A chain of small layers with all derivative channels in one pass over blocks of points. A step of
+// it is a product and then what is done to its results, element by element or feature by feature:
+//   activation   y = f(scale (W x + b))
+//   features     p = W x + b, and y = the exponential and polynomial features of a RaLiMP layer
+// A block stays in the first caches while it goes through every step, and within it the points
+// stand side by side, so that products run at full vector width whatever the layers' sizes are:
+// where a BLAS is slow, at widths of a few dozen.
+#pragma once
+#include <cstdint>
+
+#include "core/activation.h"
+#include "core/exponential_features.h"
+
+namespace ralimp {
+
+// What the kernels need beside tensors. A plain struct.
+struct LayerChainProgram {
+    static constexpr int max_steps = 32;
+    // Wider products are better off with a BLAS.
+    static constexpr int max_width = 64;
+    static constexpr int max_features = 512;
+    static constexpr int max_products = 200;
+
+    enum class Kind : uint8_t { linear, activation, features };
+
+    struct Step {
+        Kind kind = Kind::linear;
+        Activation activation = Activation::identity;
+        double scale = 1;
+        double parameter = 0;
+        // Features: first e^z of `exponentials` features, z = growth p + norm_growth n, where p is
+        // the projection that the feature reads and n = Σ norm_weights x² of the step's input; at
+        // most `exponent_limit`, beyond which derivatives are 0. Then for each degree k = 1 …
+        // degree `rows` products of projections, the k-th of them times those of degree k - 1. The
+        // projections of the polynomial follow `exponential_rows` others.
+        int32_t exponentials = 0, exponential_rows = 0, rows = 0, degree = 0;
+        double exponent_limit = default_exponent_limit;
+
+        int64_t width(int64_t products) const {
+            return kind == Kind::features ? exponentials + int64_t{rows} * degree : products;
+        }
+    };
+
+    // Channel c of a product of jets is Σ coefficient left right.
+    struct Product {
+        uint8_t channel, left, right;
+        float coefficient;  // small whole numbers: exact
+    };
+
+    // Channels and terms of the chain rule, the same for all steps; its activation, scale and
+    // parameter play no part.
+    ActivationProgram composition;
+    uint8_t steps_count = 0;
+    uint8_t product_count = 0;
+    Step steps[max_steps];
+    Product products[max_products];
+
+    ActivationProgram program(const Step& step) const {
+        ActivationProgram one = composition;
+        one.activation = step.activation;
+        one.scale = step.scale;
+        one.parameter = step.parameter;
+        return one;
+    }
+};
+
+}  // namespace ralimp
