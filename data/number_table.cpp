@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include <fmt/ranges.h>
+
 #include "core/error.h"
 #include "core/file.h"
 
@@ -28,13 +30,54 @@ std::vector<std::string_view> entries_of(std::string_view line) {
     }
 }
 
+// `line` begins complaints, here and below.
+std::vector<std::string> header_of(const std::vector<std::string_view>& entries,
+                                   const std::string& line) {
+    std::vector<std::string> header;
+    for (const std::string_view name : entries) {
+        if (name.empty() || std::find(header.begin(), header.end(), name) != header.end())
+            fail_with(ExitCode::bad_input, "{}: column '{}' {}", line, name,
+                      name.empty() ? "has no name" : "stands twice");
+        header.emplace_back(name);
+    }
+    return header;
+}
+
+std::vector<std::size_t> places_of(const std::vector<std::string>& names,
+                                   const std::vector<std::string>& header,
+                                   const std::string& path) {
+    std::vector<std::size_t> places;
+    std::vector<std::string> missing;
+    for (const std::string& name : names) {
+        const auto found = std::find(header.begin(), header.end(), name);
+        if (found == header.end()) missing.push_back(name);
+        places.push_back(static_cast<std::size_t>(found - header.begin()));
+    }
+    if (!missing.empty())
+        fail_with(ExitCode::bad_input, "{}: has no column {}; it has {}", path,
+                  fmt::join(missing, ", "), fmt::join(header, ", "));
+    return places;
+}
+
+double number_of(std::string_view entry, const std::string& line) {
+    const std::string_view whole = entry;
+    if (entry.starts_with('+') && !entry.starts_with("+-")) entry.remove_prefix(1);
+    double value = 0;
+    const char* const end = entry.data() + entry.size();
+    const auto [stop, error] = std::from_chars(entry.data(), end, value);
+    if (error != std::errc() || stop != end || !std::isfinite(value))
+        fail_with(ExitCode::bad_input, "{}: '{}' is no finite number", line, whole.substr(0, 40));
+    return value;
+}
+
 }  // namespace
 
-NumberTable read_number_table(const std::string& path) {
+NumberTable read_number_table(const std::string& path, const std::vector<std::string>& names) {
     const std::vector<uint8_t> bytes = read_file(path);
     std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);  // of spreadsheets
-    NumberTable table;
+    std::vector<std::string> header;
+    std::vector<std::size_t> wanted;  // places in the header
     std::vector<double> values;
     for (int64_t number = 1; !rest.empty(); ++number) {
         const std::size_t length = std::min(rest.find('\n'), rest.size());
@@ -47,32 +90,20 @@ NumberTable read_number_table(const std::string& path) {
                 ExitCode::bad_input,
                 "{}:{}: the separator is ';'; write the file with commas (and decimal points)",
                 path, number);
-        if (table.columns.empty()) {
-            for (std::string_view name : entries) {
-                if (name.empty() || std::find(table.columns.begin(), table.columns.end(), name) !=
-                                        table.columns.end())
-                    fail_with(ExitCode::bad_input, "{}:{}: column '{}' {}", path, number, name,
-                              name.empty() ? "has no name" : "stands twice");
-                table.columns.emplace_back(name);
-            }
+        if (header.empty()) {
+            header = header_of(entries, fmt::format("{}:{}", path, number));
+            wanted = places_of(names.empty() ? header : names, header, path);
             continue;
         }
-        if (entries.size() != table.columns.size())
+        if (entries.size() != header.size())
             fail_with(ExitCode::bad_input, "{}:{}: {} entries for {} columns", path, number,
-                      entries.size(), table.columns.size());
-        for (std::string_view entry : entries) {
-            double value = 0;
-            if (entry.starts_with('+') && !entry.starts_with("+-")) entry.remove_prefix(1);
-            const char* const end = entry.data() + entry.size();
-            const auto [stop, error] = std::from_chars(entry.data(), end, value);
-            if (error != std::errc() || stop != end || !std::isfinite(value))
-                fail_with(ExitCode::bad_input, "{}:{}: '{}' is no finite number", path, number,
-                          entry.substr(0, 40));
-            values.push_back(value);
-        }
+                      entries.size(), header.size());
+        for (const std::size_t place : wanted)
+            values.push_back(number_of(entries[place], fmt::format("{}:{}", path, number)));
     }
     if (values.empty()) fail_with(ExitCode::bad_input, "{}: no row of numbers", path);
-    const auto columns = static_cast<int64_t>(table.columns.size());
+    NumberTable table{names.empty() ? header : names, {}};
+    const auto columns = static_cast<int64_t>(wanted.size());
     table.values = Tensor::from(values, {static_cast<int64_t>(values.size()) / columns, columns});
     return table;
 }

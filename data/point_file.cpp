@@ -1,9 +1,6 @@
 #include "data/point_file.h"
 
-#include <algorithm>
 #include <cmath>
-
-#include <fmt/ranges.h>
 
 #include "core/error.h"
 #include "data/hdf5_reader.h"
@@ -39,33 +36,11 @@ Lists read_datasets(const std::string& path, const std::vector<std::string>& nam
     return lists;
 }
 
-Lists read_columns(const std::string& path, const std::vector<std::string>& names) {
-    const NumberTable table = read_number_table(path);
-    const auto column_of = [&](const std::string& name) {
-        return std::find(table.columns.begin(), table.columns.end(), name);
-    };
-    std::vector<std::string> missing;
-    for (const std::string& name : names)
-        if (column_of(name) == table.columns.end()) missing.push_back(name);
-    if (!missing.empty())
-        fail_with(ExitCode::bad_input, "{}: has no column {}; it has {}", path,
-                  fmt::join(missing, ", "), fmt::join(table.columns, ", "));
-    Lists lists;
-    for (const std::string& name : names) {
-        const auto found = column_of(name);
-        const std::vector<double> values = table.values.to_vector<double>();
-        std::vector<double>& list = lists.emplace_back();
-        for (auto i = static_cast<std::size_t>(found - table.columns.begin()); i < values.size();
-             i += table.columns.size())
-            list.push_back(values[i]);
-    }
-    return lists;
-}
-
 }  // namespace
 
 Tensor read_point_file(const std::string& path, const std::vector<std::string>& names) {
-    const Lists lists = is_hdf5_file(path) ? read_datasets(path, names) : read_columns(path, names);
+    if (!is_hdf5_file(path)) return read_number_table(path, names).values;
+    const Lists lists = read_datasets(path, names);
     std::vector<double> values;
     for (std::size_t row = 0; row < lists[0].size(); ++row)
         for (const std::vector<double>& list : lists) values.push_back(list[row]);

@@ -13,13 +13,13 @@ namespace {
 
 class NumberTableFile : public testing::Test {
 protected:
-    NumberTable read(const std::string& text) {
+    NumberTable read(const std::string& text, const std::vector<std::string>& names = {}) {
         std::ofstream(path_, std::ios::binary) << text;
-        return read_number_table(path_);
+        return read_number_table(path_, names);
     }
-    std::string complaint(const std::string& text) {
+    std::string complaint(const std::string& text, const std::vector<std::string>& names = {}) {
         try {
-            read(text);
+            read(text, names);
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ExitCode::bad_input);
             return error.what();
@@ -43,6 +43,24 @@ TEST_F(NumberTableFile, NumbersAndNames) {
 
 TEST_F(NumberTableFile, AByteOrderMarkIsNoPartOfAName) {
     EXPECT_EQ(read("\xEF\xBB\xBFx,u\n1,2\n").columns, (std::vector<std::string>{"x", "u"}));
+}
+
+TEST_F(NumberTableFile, OnlyTheNamedColumnsMustBeNumbers) {
+    const std::string bad[] = {"residual", "", "nan", "1e999", "-", "1 2", "\"a\""};
+    for (const std::string& text : bad) {
+        const std::string file = "name,x,more,t\n" + text + ",1,2,3\n4,5," + text + ",6\n";
+        const NumberTable table = read(file, {"t", "x"});
+        EXPECT_EQ(table.columns, (std::vector<std::string>{"t", "x"}));
+        EXPECT_EQ(table.values.shape(), (Shape{2, 2}));
+        EXPECT_EQ(table.values.to_vector<double>(), (std::vector<double>{3, 1, 6, 5})) << text;
+        EXPECT_EQ(complaint(file, {"x", "more"}), path_ + ":3: '" + text + "' is no finite number");
+        EXPECT_EQ(complaint(file, {"name"}), path_ + ":2: '" + text + "' is no finite number");
+    }
+    EXPECT_EQ(complaint("x,t\n1,2\n", {"y", "t", "z"}),
+              path_ + ": has no column y, z; it has x, t");
+    // Rows must be whole all the same.
+    EXPECT_NE(complaint("x,t\n1\n", {"x"}).find(":2: 1 entries for 2 columns"), std::string::npos);
+    EXPECT_NE(complaint("x,t\n", {"x"}).find("no row"), std::string::npos);
 }
 
 TEST_F(NumberTableFile, BadFiles) {
