@@ -128,7 +128,7 @@ struct RalimpConfig {
         field.check("pole_pairs", config.pole_pairs > 0 || config.degree > 0,
                     "must be positive when the polynomial has no degree");
         field.check("multiplicity", config.multiplicity * config.pole_pairs <= 16,
-                    "times pole_pairs must be at most 16");
+                    "multiplicity times pole_pairs must be at most 16");
         field.check(
             "features",
             config.split != Split::symmetric || !config.antithetic || config.features % 2 == 0,

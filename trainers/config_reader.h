@@ -271,10 +271,10 @@ public:
         else
             check_value(path, value, rule);
     }
-    // The key that is blamed, the condition, and what must hold: "must be more than low".
+    // The key that is blamed, the condition, and a sentence about it: "must be more than low".
     void check(const char* key, bool holds, const std::string& rule) {
         const std::string path = config_path(path_, key);
-        if (!holds) state_.error(state_.place_of(path), fmt::format("{} {}", path, rule));
+        if (!holds) state_.error(state_.place_of(path), fmt::format("{}: {}", path, rule));
     }
 
     template <class T>

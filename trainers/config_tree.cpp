@@ -72,7 +72,10 @@ private:
 // two equal keys and resolves aliases without a trace.
 class TreeBuilder : public YAML::EventHandler {
 public:
-    TreeBuilder(Source source, const Lines& lines) : source_(std::move(source)), lines_(lines) {}
+    // A text without any event, an empty one, stands for null at no line.
+    TreeBuilder(Source source, const Lines& lines) : source_(std::move(source)), lines_(lines) {
+        root_.place = {source_};
+    }
 
     ConfigNode take() { return std::move(root_); }
 

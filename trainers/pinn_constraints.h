@@ -27,7 +27,7 @@ struct ConstraintsConfig {
         field("leave_out", config.leave_out,
               "conditions, by the names of their loss terms, that hold by construction");
         field.check("harmonics", config.harmonics == 1 || !config.periodic.empty(),
-                    "are of periodic axes; none is given");
+                    "harmonics are of periodic axes; none is given");
     }
 };
 

@@ -81,7 +81,7 @@ TEST(ConfigBase, ErrorsNameTheFileWhereTheKeyStands) {
     folder.write("base.yaml", "high: 2\n");
     folder.write("run.yaml", "base: base.yaml\nlow: 3\n");
     EXPECT_EQ(error_of([&] { read_config<RunConfig>(file); }),
-              base.string() + ":1:7: high must be more than low");
+              base.string() + ":1:7: high: must be more than low");
 }
 
 TEST(ConfigBase, RefusesWhatCannotBeFollowed) {
@@ -233,8 +233,8 @@ TEST(ConfigOverrides, ErrorsShowTheOverride) {
               "mean learning_rate?");
     EXPECT_EQ(error_of_text("{}", {"seed=abc"}),
               "override seed=abc: seed = abc is not a whole number");
-    EXPECT_EQ(error_of_text("{}", {"low=3"}), "run.yaml: high must be more than low");
-    EXPECT_EQ(error_of_text("{}", {"high=-3"}), "override high=-3: high must be more than low");
+    EXPECT_EQ(error_of_text("{}", {"low=3"}), "run.yaml: high: must be more than low");
+    EXPECT_EQ(error_of_text("{}", {"high=-3"}), "override high=-3: high: must be more than low");
     EXPECT_EQ(error_of_text("{}", {"seed=1", "seed=2"}),
               "override seed=2: seed is set twice; also by override seed=1");
     EXPECT_EQ(error_of_text("{}", {"network.hidden=x", "network.hidden.kind=dense"}),

@@ -89,7 +89,7 @@ TEST(GeometryConfig, MistakesAreReportedWithTheirPlace) {
     has(text(nested + "{kind: disk, radus: 1}\n"),
         "run.yaml:5:20: unknown key geometry.parts[1].radus; did you mean radius?");
     has(text(nested + "{kind: rectangle, upper: [0, 1]}\n"),
-        "run.yaml:5:32: geometry.parts[1].upper must be more than lower along each axis");
+        "run.yaml:5:32: geometry.parts[1].upper: must be more than lower along each axis");
     has(text(nested + "{kind: union, parts: [{kind: disk}]}\n"), "geometry.parts[1].parts");
     has(text(nested + "{kind: polygon, vertices: [[0, 0], [1, 1], [1, 0], [0, 1]]}\n"),
         "run.yaml:5:33: geometry.parts[1].vertices crosses or touches itself: its edges from "
@@ -98,7 +98,7 @@ TEST(GeometryConfig, MistakesAreReportedWithTheirPlace) {
     has(text("geometry: {kind: polygon, vertices: [[0, 0, 1]]}"), "geometry.vertices[0]");
     has(text("geometry: {kind: union}"), "geometry.parts is missing; it has no default");
     has(text("geometry: {kind: interval, lower: 1, upper: 1}"),
-        "geometry.upper must be more than lower");
+        "geometry.upper: must be more than lower");
     has(text("geometry: {kind: l_shape, corner: [1, 0]}"), "geometry.corner must be between");
 }
 

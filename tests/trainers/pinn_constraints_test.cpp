@@ -231,7 +231,7 @@ TEST(PinnConstraints, ComplaintsNameTheKey) {
     const std::pair<const char*, const char*> cases[] = {
         {"periodic: [y]", "constraints.periodic: y is no axis of the problem; its axes are x, t"},
         {"periodic: [x, x]", "constraints.periodic: x stands twice"},
-        {"harmonics: 2", "constraints.harmonics are of periodic axes"},
+        {"harmonics: 2", "constraints.harmonics: harmonics are of periodic axes"},
         {"periodic: [x], harmonics: 0", "constraints.harmonics"},
         {"outputs: [u, u]", "constraints.outputs: 2 formulas for 1 outputs (u)"},
         {"outputs: [x*t]", "constraints.outputs[0]: 'x*t' names no output of the network"},
