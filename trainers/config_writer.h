@@ -16,6 +16,18 @@ enum class ConfigComments { none, help };
 
 namespace config_detail {
 
+// " (one | two)": the words that a value may be, for its comment; "" where any text or number may
+// stand.
+template <class T>
+std::string choices_of() {
+    if constexpr (ConfigOptional<T> || ConfigList<T>)
+        return choices_of<typename T::value_type>();
+    else if constexpr (DescribedEnum<T>)
+        return fmt::format(" ({})", join(enum_words<T>(), " | "));
+    else
+        return "";
+}
+
 // Scalars and lists of scalars, on one line.
 template <class T>
 std::string inline_text(const T& value) {
@@ -82,7 +94,7 @@ public:
             end_line(is_empty ? " {}" : "", help);
             if (!is_empty) out_ += lines;
         } else {
-            end_line(" " + inline_text(value), help);
+            end_line(" " + inline_text(value), help + choices_of<T>());
         }
     }
 
@@ -92,8 +104,9 @@ public:
         if constexpr (ConfigVariant<T>) {
             std::visit(
                 [&]<class A>(const A& chosen) {
-                    out_ += fmt::format("{:{}}kind: {}\n", "", indent_,
-                                        yaml_text(std::string_view(A::kind)));
+                    out_ += fmt::format("{:{}}kind:", "", indent_);
+                    end_line(" " + yaml_text(std::string_view(A::kind)),
+                             join(VariantTraits<T>::kinds(), " | "));
                     A::describe(chosen, *this);
                 },
                 value);
@@ -104,10 +117,9 @@ public:
     }
 
 private:
-    void end_line(const std::string& text, const char* help) {
+    void end_line(const std::string& text, std::string comment) {
         out_ += text;
-        if (comments_ == ConfigComments::help && *help) {
-            std::string comment = help;
+        if (comments_ == ConfigComments::help && !comment.empty()) {
             std::replace(comment.begin(), comment.end(), '\n', ' ');
             out_ += "  # " + comment;
         }

@@ -38,10 +38,28 @@ TEST(ConfigWriter, WritesEveryKey) {
 TEST(ConfigWriter, CommentsAreTheHelp) {
     const std::string text = write_config(RunConfig{}, ConfigComments::help);
     EXPECT_NE(text.find("seed: 0  # seed of every random stream\n"), std::string::npos);
-    EXPECT_NE(text.find("optimizer:  # how parameters move\n  kind: adam\n"
+    EXPECT_NE(text.find("optimizer:  # how parameters move\n  kind: adam  # sgd | adam\n"
                         "  learning_rate: 0.001  # step size\n"),
               std::string::npos);
     expect_round_trip(RunConfig{});
+}
+
+// Of every key with a choice, as the list of keys has it.
+TEST(ConfigWriter, CommentsNameTheWordsOfAChoice) {
+    const std::string text = write_config(RunConfig{}, ConfigComments::help);
+    int choices = 0;
+    for (const ConfigKey& key : list_config_keys<RunConfig>()) {
+        if (key.type.find(" | ") == std::string::npos || key.type == "true | false" ||
+            key.kind != "")
+            continue;
+        const std::string line = "\n  " + key.path.substr(key.path.rfind('.') + 1) + ": ";
+        const std::size_t begin = text.find(line);
+        ASSERT_NE(begin, std::string::npos) << key.path;
+        const std::string found = text.substr(begin, text.find('\n', begin + 1) - begin);
+        EXPECT_NE(found.find(key.type), std::string::npos) << found << " for " << key.type;
+        ++choices;
+    }
+    EXPECT_GE(choices, 2);
 }
 
 TEST(ConfigWriter, DoublesRoundTripBitForBit) {
