@@ -222,10 +222,10 @@ ExitCode train(const TrainOptions& options) {
         for (const std::string& remark : task->remarks()) log.line("{}", remark);
     }
     if (start) {
-        for (const std::string& difference : config_differences(start->checkpoint.config, text)) {
-            log.warning("the config differs from that of the checkpoint: {}", difference);
-            if (!difference.starts_with("training.") && !difference.starts_with("threads "))
-                training.objective_changed();
+        for (const auto& difference : config_differences(start->checkpoint.config, text)) {
+            log.warning("the config differs from that of the checkpoint: {}",
+                        to_string(difference));
+            if (concerns_loss(difference.path)) training.objective_changed();
         }
         log.line("goes on from step {} of {}", training.step(), start->name);
     }

@@ -68,19 +68,27 @@ const std::string* find(const Keys& keys, const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> config_differences(std::string_view before, std::string_view now) {
+std::string to_string(const ConfigDifference& difference) {
+    const std::string before = difference.before.value_or("absent");
+    return difference.now ? fmt::format("{} = {}, was {}", difference.path, *difference.now, before)
+                          : fmt::format("{} is absent, was {}", difference.path, before);
+}
+
+std::string_view top_key(std::string_view path) { return path.substr(0, path.find_first_of(".[")); }
+
+std::vector<ConfigDifference> config_differences(std::string_view before, std::string_view now) {
     const Keys old_keys = keys_of(before, "the config before"), keys = keys_of(now, "the config");
-    std::vector<std::string> lines;
+    std::vector<ConfigDifference> differences;
     for (const auto& [path, value] : keys) {
         const std::string* old_value = find(old_keys, path);
-        if (!old_value || *old_value != value)
-            lines.push_back(
-                fmt::format("{} = {}, was {}", path, value, old_value ? *old_value : "absent"));
+        if (!old_value)
+            differences.push_back({path, value, {}});
+        else if (*old_value != value)
+            differences.push_back({path, value, *old_value});
     }
     for (const auto& [path, old_value] : old_keys)
-        if (!find(keys, path))
-            lines.push_back(fmt::format("{} is absent, was {}", path, old_value));
-    return lines;
+        if (!find(keys, path)) differences.push_back({path, {}, old_value});
+    return differences;
 }
 
 }  // namespace ralimp

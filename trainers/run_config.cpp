@@ -1,6 +1,13 @@
 #include "trainers/run_config.h"
 
+#include "trainers/config_differences.h"
+
 namespace ralimp {
+
+bool concerns_loss(std::string_view path) {
+    const std::string_view key = top_key(path);
+    return key != "training" && key != "evaluation" && key != "threads";
+}
 
 std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use) {
     struct Maker {

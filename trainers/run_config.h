@@ -17,6 +17,10 @@ inline const RunSettings& settings_of(const RunConfig& config) {
     return std::visit([](const auto& task) -> const RunSettings& { return task.run; }, config);
 }
 
+// Whether the loss may be another one when the key at this path ("loss.initial_weight") has another
+// value: all keys but those of the course of the training, of evaluations and of the machine.
+bool concerns_loss(std::string_view path);
+
 std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use = TaskUse::training);
 
 // Compiled once, in run_config_text.cpp: each takes seconds.
