@@ -307,9 +307,8 @@ TrainingResult Training::result_so_far(const std::string& stopped_by, ExitCode c
     result.metrics = metrics_;
     result.clamped_exponents = clamped_exponents_;
     result.steps = step_;
-    const double seconds = Pace::steady_seconds() - start_;
-    result.seconds = earlier_seconds_ + seconds;
-    result.steps_per_second = static_cast<double>(step_ - first_step_) / std::max(seconds, 1e-9);
+    result.seconds = earlier_seconds_ + Pace::steady_seconds() - start_;
+    result.steps_per_second = static_cast<double>(step_) / std::max(result.seconds, 1e-9);
     return result;
 }
 

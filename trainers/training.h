@@ -25,8 +25,8 @@ struct TrainingResult {
     ExitCode code = ExitCode::success;
     NamedValues metrics;  // of the last evaluation
     int64_t steps = 0;
-    double seconds = 0;  // of training, earlier parts of a resumed run included
-    double steps_per_second = 0;
+    double seconds = 0;             // of training, earlier parts of a resumed run included
+    double steps_per_second = 0;    // steps / seconds: evaluations and pictures count
     int64_t clamped_exponents = 0;  // of all layers in all steps
 };
 
@@ -38,7 +38,7 @@ public:
 
     // Goes on from a checkpoint; to be called before run(). Error(bad_input) when it does not fit
     // the task, the model or the optimizer; Error(bad_config) when more steps were made than the
-    // config asks for.
+    // config asks for, or when it asks for more of a phase that is over.
     void restore(const Checkpoint& checkpoint);
     // To be called after restore() when the loss is no longer that of the checkpoint: L-BFGS then
     // evaluates it anew instead of going on from the value it kept.
@@ -127,7 +127,6 @@ private:
     std::optional<double> best_;
     int64_t best_step_ = 0;
     double earlier_seconds_ = 0;
-    int64_t first_step_ = 0;
     double start_ = 0;
 };
 

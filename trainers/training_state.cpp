@@ -1,6 +1,7 @@
 // What a training keeps in a checkpoint, and how it goes on from one.
 #include <cmath>
 
+#include "trainers/config_differences.h"
 #include "trainers/training.h"
 
 namespace ralimp {
@@ -12,6 +13,21 @@ std::string kind_of(const OptimizerConfig& config) {
 
 void add_values(Checkpoint& checkpoint, const std::string& prefix, const NamedValues& values) {
     for (const auto& [name, value] : values) checkpoint.values[prefix + name] = value;
+}
+
+// A run never goes back into a phase: more steps of one that is over would silently not be made.
+void check_phases_that_are_over(int64_t phase, const std::string& before, const std::string& now) {
+    for (const ConfigDifference& difference : config_differences(before, now))
+        for (int64_t over = 0; over < phase; ++over)
+            if (difference.path == fmt::format("training.phases[{}].steps", over) &&
+                difference.now && difference.before &&
+                std::stoll(*difference.now) > std::stoll(*difference.before))
+                fail_with(
+                    ExitCode::bad_config,
+                    "the checkpoint stands in phase {}; {}: phase {} is over and gets no more "
+                    "steps; give them to the last phase, or start from a checkpoint of phase "
+                    "{}",
+                    phase + 1, to_string(difference), over + 1, over + 1);
 }
 
 }  // namespace
@@ -110,6 +126,7 @@ void Training::restore(const Checkpoint& checkpoint) {
             "is fewer: give at least {0}, or start from an earlier checkpoint",
             made, phase_number + 1, phase_number, asked);
     load_into(named_tensors(task_.model()), checkpoint, "model");
+    check_phases_that_are_over(phase_number, checkpoint.config, config_text_);
     step_ = checkpoint.whole_number("step");
     phase_ = static_cast<std::size_t>(phase_number);
     phase_step_ = made;
@@ -131,7 +148,6 @@ void Training::restore(const Checkpoint& checkpoint) {
     if (const double best = checkpoint.number("best_metric"); !std::isnan(best)) best_ = best;
     best_step_ = checkpoint.whole_number("best_step");
     saved_step_ = step_;
-    first_step_ = step_;
 }
 
 void Training::save() {

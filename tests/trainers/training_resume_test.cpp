@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "core/parallel.h"
+#include "tests/error_of.h"
 #include "tests/trainers/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config_types.h"
@@ -307,6 +308,52 @@ TEST(TrainingResume, FewerStepsThanWereMadeAreRefused) {
     }
     // Of a phase that is over nothing can be undone any more.
     EXPECT_EQ(piece(folder, config(2, 6)).result.steps, 11);
+}
+
+// Whichever phase is over, whichever way it is given more, nothing is done and nothing is lost.
+TEST(TrainingResume, MoreStepsOfAPhaseThatIsOverAreRefused) {
+    const NoPrograms no_programs;
+    const auto config = [](int64_t first, int64_t second, int64_t third) {
+        return small_pinn(
+            fmt::format("{{steps: {}}}, {{steps: {}, optimizer: {{kind: lbfgs}}}}, "
+                        "{{steps: {}, optimizer: {{kind: sgd}}}}",
+                        first, second, third));
+    };
+    const auto refusal = [&](const TemporaryFolder& folder, const std::string& text) {
+        const Thrown thrown = error_of([&] { piece(folder, text); });
+        EXPECT_EQ(thrown.code, ExitCode::bad_config);
+        return thrown.text;
+    };
+    const TemporaryFolder folder;
+    const Trained whole = piece(folder, config(5, 4, 3));
+    EXPECT_EQ(whole.result.steps, 12);
+    EXPECT_EQ(
+        refusal(folder, config(6, 4, 3)),
+        "the checkpoint stands in phase 3; training.phases[0].steps = 6, was 5: phase 1 is over "
+        "and gets no more steps; give them to the last phase, or start from a checkpoint of "
+        "phase 1");
+    EXPECT_NE(refusal(folder, config(5, 5, 3)).find("phases[1].steps = 5, was 4"),
+              std::string::npos);
+    EXPECT_NE(refusal(folder, config(5, 10, 9)).find("phases[1].steps = 10, was 4"),
+              std::string::npos);
+    expect_same(whole, piece(folder, config(5, 4, 3)), "after the refusals");
+    // One that was interrupted as well; of the phase it stands in more can be made.
+    const TemporaryFolder cut;
+    piece(cut, config(5, 4, 3), stopped_in_step(7));
+    EXPECT_NE(refusal(cut, config(9, 4, 3)).find("stands in phase 2"), std::string::npos);
+    EXPECT_EQ(piece(cut, config(5, 6, 3)).result.steps, 14);
+}
+
+TEST(TrainingResume, TheSpeedIsThatOfAllPieces) {
+    const NoPrograms no_programs;
+    const std::string config = small_pinn(cases[0].phases);
+    const TemporaryFolder folder;
+    piece(folder, config, stopped_in_step(9));
+    for (int again = 0; again < 2; ++again) {  // four more steps, then none
+        const TrainingResult result = piece(folder, config).result;
+        EXPECT_EQ(result.steps, 13);
+        EXPECT_NEAR(result.steps_per_second, 13 / result.seconds, 1e-9 * 13 / result.seconds);
+    }
 }
 
 TEST(TrainingResume, ACheckpointStartsARunInANewFolder) {
