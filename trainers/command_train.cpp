@@ -11,6 +11,7 @@
 #include "trainers/commands.h"
 #include "trainers/config.h"
 #include "trainers/config_differences.h"
+#include "trainers/memory_check.h"
 #include "trainers/objective.h"
 #include "trainers/report.h"
 #include "trainers/result.h"
@@ -174,7 +175,9 @@ ExitCode train(const TrainOptions& options) {
         return ExitCode::success;
     }
     start_threads(settings);
+    check_memory(config);
     const std::unique_ptr<Task> task = make_task(config);
+    check_memory(settings, task->model().count().trained);
     task->model().initialize_from_data(task->calibration_batch());
     if (options.check) {
         check_run(*task, settings);

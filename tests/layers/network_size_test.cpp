@@ -1,0 +1,90 @@
+// The size that is told before a network is made against that of the network.
+#include "layers/network_size.h"
+
+#include <gtest/gtest.h>
+
+namespace ralimp {
+namespace {
+
+struct Real {
+    double trained = 0, held = 0;
+};
+
+Real real_size(const NetworkConfig& config) {
+    const auto network = make_network(config, {{-1, -1, 0}, {1, 1, 1}}, 2, DType::float32, 1);
+    Real real{static_cast<double>(network->count().trained), 0};
+    network->visit("", [&](const std::string&, Tensor& tensor, const ParameterInfo&) {
+        real.held += static_cast<double>(tensor.elements());
+    });
+    return real;
+}
+
+TEST(NetworkSize, OfDenseNetworksIsExact) {
+    for (const int64_t layers : {1, 2, 5})
+        for (const int64_t width : {1, 7, 64}) {
+            NetworkConfig config;
+            config.hidden_layers = layers;
+            config.width = width;
+            config.scale_inputs = false;
+            const NetworkSize size = size_of(config, 3, 2);
+            const Real real = real_size(config);
+            EXPECT_EQ(size.trained, real.trained) << layers << " " << width;
+            EXPECT_EQ(size.held, real.held) << layers << " " << width;
+            EXPECT_EQ(size.start_bytes, 0);
+        }
+}
+
+TEST(NetworkSize, OfRalimpNetworksIsABoundBelowThatIsNotFar) {
+    int cases = 0;
+    for (const Split split : {Split::symmetric, Split::real_input, Split::phase_input})
+        for (const FeatureLayout layout : {FeatureLayout::merged, FeatureLayout::concatenated})
+            for (const PsiMode psi : {PsiMode::free, PsiMode::weights})
+                for (int bits = 0; bits < 16; ++bits)
+                    for (const auto& [degree, pairs, multiplicity] :
+                         {std::array{2, 1, 1}, {-1, 2, 1}, {3, 0, 1}, {0, 2, 3}}) {
+                        RalimpConfig ralimp;
+                        ralimp.features = 12;
+                        ralimp.degree = degree;
+                        ralimp.pole_pairs = pairs;
+                        ralimp.multiplicity = multiplicity;
+                        ralimp.split = split;
+                        ralimp.layout = layout;
+                        ralimp.psi = psi;
+                        ralimp.share_projections = bits & 1;
+                        ralimp.share_rows = bits & 2;
+                        ralimp.antithetic = bits & 4;
+                        ralimp.train_projections = bits & 8;
+                        NetworkConfig config;
+                        config.hidden_layers = 3;
+                        config.width = 24;
+                        config.hidden = ralimp;
+                        const NetworkSize size = size_of(config, 3, 2);
+                        const Real real = real_size(config);
+                        EXPECT_LE(size.trained, real.trained);
+                        EXPECT_GE(size.trained, 0.95 * real.trained);
+                        EXPECT_LE(size.held, real.held);
+                        EXPECT_GE(size.held, 0.8 * real.held);
+                        EXPECT_EQ(size.start_bytes > 0, psi == PsiMode::free);
+                        ralimp.s_max = 0.5;
+                        config.hidden = ralimp;
+                        if (pairs == 0) continue;
+                        EXPECT_LE(size_of(config, 3, 2).held, real_size(config).held);
+                        ++cases;
+                    }
+    EXPECT_EQ(cases, 3 * 2 * 2 * 16 * 3);
+}
+
+TEST(NetworkSize, HoldsWhatNoNetworkCanBe) {
+    NetworkConfig config;
+    config.width = 65536;
+    config.hidden_layers = 1000;
+    EXPECT_NEAR(size_of(config, 1, 1).trained / (999.0 * 65536 * 65537), 1, 1e-6);
+    RalimpConfig ralimp;
+    ralimp.features = int64_t{1} << 62;
+    config.hidden = ralimp;
+    EXPECT_GT(size_of(config, 1, 1).held, 1e20);
+    EXPECT_GT(size_of(config, 1, 1).start_bytes, 1e38);
+}
+
+}  // namespace
+}  // namespace ralimp
