@@ -9,7 +9,13 @@ namespace {
 
 Image load(const ImageDataConfig& config) {
     const std::array<int64_t, 2> size = config.size.value_or(std::array<int64_t, 2>{256, 256});
-    if (!config.image) return synthetic_picture(size[0], size[1]);
+    if (!config.image) {
+        if (size[0] > most_pixels / size[1])
+            fail_with(ExitCode::bad_config,
+                      "data.size: {} x {} are more than the {} million pixels that are possible",
+                      size[0], size[1], most_pixels / 1000000);
+        return synthetic_picture(size[0], size[1]);
+    }
     Image image = read_image(config.image->string());
     if (config.size) {
         if (size[0] > image.height() || size[1] > image.width())

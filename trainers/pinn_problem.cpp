@@ -20,7 +20,7 @@ bool is_reserved(const std::string& name) {
     for (const char* known :
          {"step", "loss", "learning_rate", "gradient_norm", "seconds", "max_error", "residual_rms"})
         if (name == known) return true;
-    for (const char* prefix : {"relative_l2", "coefficient_", "weight_", "causal_"})
+    for (const char* prefix : {"relative_l2", "rms_error", "coefficient_", "weight_", "causal_"})
         if (name.starts_with(prefix)) return true;
     return false;
 }
@@ -149,12 +149,18 @@ void PinnProblem::add_condition(const ConditionConfig& config, const std::string
         fail_with(ExitCode::bad_config, "{}.name: '{}' {}", path, condition.name,
                   is_name(condition.name) ? "is what a column of metrics.csv is called already"
                                           : "is no name; a letter, then letters, digits and _");
-    // Two conditions of one kind get the names dirichlet and dirichlet_2.
     const std::string name = condition.name;
+    const auto among = [](const auto& terms, const std::string& candidate) {
+        return std::any_of(terms.begin(), terms.end(),
+                           [&](const auto& other) { return other.name == candidate; });
+    };
+    // Also of several equations, residual_1 and so on, points.csv calls the points residual.
+    if (name == "residual" || among(equations_, name))
+        fail_with(ExitCode::bad_config,
+                  "{}.name: '{}' is what the equations' term is called already", path, name);
+    // Two conditions of one kind get the names dirichlet and dirichlet_2.
     const auto taken = [&](const std::string& candidate) {
-        const auto same = [&](const auto& other) { return other.name == candidate; };
-        return std::any_of(conditions_.begin(), conditions_.end(), same) ||
-               std::any_of(equations_.begin(), equations_.end(), same);
+        return among(conditions_, candidate) || among(equations_, candidate);
     };
     for (int number = 2; taken(condition.name); ++number)
         condition.name = fmt::format("{}_{}", name, number);

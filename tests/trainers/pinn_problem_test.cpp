@@ -307,7 +307,7 @@ TEST(PinnProblem, MeasurementsAreTheSolutionWithNoise) {
     EXPECT_EQ(complaint("{kind: measurements, points: 5}"),
               "problem.conditions[0]: measures the known solution; give problem.exact or "
               "problem.reference");
-    EXPECT_NE(complaint("{kind: measurements}").find("points is required here"), std::string::npos)
+    EXPECT_NE(complaint("{kind: measurements}").find("points: is required here"), std::string::npos)
         << complaint("{kind: measurements}");
 }
 
@@ -579,6 +579,15 @@ TEST(PinnProblem, BadProblemsAreRefusedWithTheirPlace) {
              {"coefficients: [{name: c, lower: 0}], equations: [u]}", "must be given together"},
              {"equations: [u_x], conditions: [{kind: initial, values: [0]}]}",
               "problem.conditions[0]: an initial condition needs problem.time"},
+             {"equations: [u_x], conditions: [{kind: dirichlet, values: [0], name: residual}]}",
+              "problem.conditions[0].name: 'residual' is what the equations' term is called "
+              "already"},
+             {"equations: [u_x, u], conditions: [{kind: dirichlet, values: [0], name: residual}]}",
+              "problem.conditions[0].name: 'residual' is what the equations' term is called "
+              "already"},
+             {"equations: [u_x, u], conditions: [{kind: dirichlet, values: [0], name: "
+              "residual_2}]}",
+              "problem.conditions[0].name: 'residual_2' is what the equations' term"},
              {"equations: [u_x], conditions: [{kind: dirichlet, values: [0, 1]}]}",
               "problem.conditions[0].values: 2 formulas for 1 outputs (u)"},
              {"equations: [u_x], conditions: [{kind: dirichlet, values: []}]}", "values"},
