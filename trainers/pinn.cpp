@@ -277,6 +277,11 @@ std::vector<std::string> PinnTask::remarks() const {
     for (std::size_t i = 0; i < outputs.size(); ++i)
         lines.push_back(
             fmt::format("{} = {}, of the network's outputs", problem_->outputs()[i], outputs[i]));
+    for (const std::string& name : metric_names())
+        if (name.starts_with(absolute_error_name))
+            lines.push_back(fmt::format(
+                "{} stands for a relative error: the known solution is 0, or rounding alone",
+                name));
     std::vector<const PinnCondition*> left_out;
     for (const PinnCondition& condition : problem_->conditions())
         if (std::find(enforced_.begin(), enforced_.end(), &condition) == enforced_.end())

@@ -78,6 +78,10 @@ struct PinnConfig {
     }
 };
 
+// What the figures "relative_l2" and "relative_l2_u" are called where the solution they would be
+// divided by is 0 or rounding alone: then they are root mean squares of the error.
+inline constexpr const char* absolute_error_name = "rms_error";
+
 class PinnTask : public Task {
 public:
     // For a trained model neither conditions nor points exist, and a reference is read when it is
@@ -96,8 +100,8 @@ public:
     Loss loss(int64_t part) const override;
     NamedValues loss_weights() const override { return weights_->values(); }
     // With a known solution relative_l2 and max_error over all outputs, then relative_l2 of each
-    // when there are several; without one residual_rms, over all equations. Then the trained
-    // coefficients.
+    // when there are several (absolute_error_name says what stands there for a solution of 0);
+    // without one residual_rms, over all equations. Then the trained coefficients.
     NamedValues evaluate() override;
     // The same for a grid of the user's; not for a run that is compared with a file.
     NamedValues evaluate_on(const std::vector<int64_t>& grid) override;
@@ -149,6 +153,9 @@ private:
     // The points of evaluations, made or read when first asked for, and the known solution there.
     PinnReference& reference();
     const Tensor& solution();
+    // The names of figures compared with the solution [rows, outputs], undefined where it is not
+    // at hand yet.
+    std::vector<std::string> figure_names(const Tensor& expected) const;
     NamedValues figures(const PinnReference& at) const;
     PinnPictureSource picture_source();
     // What predict() gives at points that have their place already; `known` may be undefined.

@@ -69,8 +69,11 @@ Tensor exact_inside(const PinnProblem& problem, const Tensor& points, const Tens
     return where(mask, values, nothing);
 }
 
-double relative_l2(const Tensor& values, const Tensor& expected) {
-    return std::sqrt(sum(square(values - expected)).item() / sum(square(expected)).item());
+double root_mean_square(const Tensor& x) { return std::sqrt(mean(square(x)).item()); }
+
+// Of a solution whose values are all 0, or what rounding leaves of 0 in solutions of size 1.
+bool is_nearly_zero(double size, double size_of_all) {
+    return size <= 1e-12 * std::max(1.0, size_of_all);
 }
 
 }  // namespace
@@ -106,19 +109,34 @@ const Tensor& PinnTask::solution() {
     return at.values;
 }
 
-std::vector<std::string> PinnTask::metric_names() const {
+std::vector<std::string> PinnTask::figure_names(const Tensor& expected) const {
     std::vector<std::string> names;
+    const double whole = expected.defined() ? root_mean_square(expected) : 1;
+    const auto error_name = [&](double size) {
+        return std::string(is_nearly_zero(size, whole) ? absolute_error_name : "relative_l2");
+    };
     if (!solution_is_known()) {
         names = {"residual_rms"};
     } else {
-        names = {"relative_l2", "max_error"};
-        if (problem_->outputs().size() > 1)
-            for (const std::string& output : problem_->outputs())
-                names.push_back("relative_l2_" + output);
+        names = {error_name(whole), "max_error"};
+        const std::vector<std::string>& outputs = problem_->outputs();
+        for (std::size_t i = 0; outputs.size() > 1 && i < outputs.size(); ++i)
+            names.push_back(
+                error_name(expected.defined()
+                               ? root_mean_square(select(expected, 1, static_cast<int64_t>(i)))
+                               : 1) +
+                "_" + outputs[i]);
     }
     for (const CoefficientConfig& coefficient : problem_->trained_coefficients())
         names.push_back("coefficient_" + coefficient.name);
     return names;
+}
+
+// A built-in solution, which is computed when it is first needed, is not 0.
+std::vector<std::string> PinnTask::metric_names() const {
+    return figure_names(reference_ && reference_->values.defined()
+                            ? rows_where(reference_->values, reference_->inside)
+                            : Tensor());
 }
 
 NamedValues PinnTask::evaluate() {
@@ -134,20 +152,26 @@ NamedValues PinnTask::evaluate_on(const std::vector<int64_t>& grid) {
 
 NamedValues PinnTask::figures(const PinnReference& at) const {
     std::vector<double> numbers;
+    Tensor expected;
     const Tensor points = rows_where(at.points, at.inside);
     if (!solution_is_known()) {
-        numbers.push_back(std::sqrt(mean(square(residuals(points))).item()));
+        numbers.push_back(root_mean_square(residuals(points)));
     } else {
-        const Tensor expected = rows_where(at.values, at.inside);
+        expected = rows_where(at.values, at.inside);
         const Tensor values = outputs_at(points);
-        numbers.push_back(relative_l2(values, expected));
+        const double whole = root_mean_square(expected);
+        const auto error = [&](const Tensor& x, const Tensor& y) {
+            const double size = root_mean_square(y);
+            return root_mean_square(x - y) / (is_nearly_zero(size, whole) ? 1 : size);
+        };
+        numbers.push_back(error(values, expected));
         numbers.push_back(max(abs(values - expected)).item());
         const int64_t outputs = values.size(1);
         for (int64_t output = 0; outputs > 1 && output < outputs; ++output)
-            numbers.push_back(relative_l2(select(values, 1, output), select(expected, 1, output)));
+            numbers.push_back(error(select(values, 1, output), select(expected, 1, output)));
     }
     for (const Tensor& coefficient : model_->coefficients()) numbers.push_back(coefficient.item());
-    const std::vector<std::string> names = metric_names();
+    const std::vector<std::string> names = figure_names(expected);
     NamedValues result;
     for (std::size_t i = 0; i < names.size(); ++i) result.emplace_back(names[i], numbers[i]);
     return result;
