@@ -50,6 +50,31 @@ bool write_all(int descriptor, std::span<const uint8_t> bytes) {
     return true;
 }
 
+// Renaming over a device would replace the device.
+void refuse_what_is_no_file(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+        fail_with(ExitCode::io, "{}: cannot be written: a {} of this name exists", path,
+                  S_ISDIR(status.st_mode) ? "folder" : "device or pipe");
+}
+
+// Of this process alone, in the folder of the file.
+std::string temporary_name(const std::string& path) {
+    static std::atomic<uint64_t> counter{0};
+    return fmt::format("{}.partial-{}-{}", path, ::getpid(), counter.fetch_add(1));
+}
+
+int create(const std::string& path) {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+// `path` is what a complaint names.
+void try_to_create(const std::string& temporary, const std::string& path) {
+    const Descriptor file(create(temporary));
+    if (!file.is_open()) fail_with(ExitCode::io, "{}: cannot be written: {}", path, reason());
+    ::unlink(temporary.c_str());
+}
+
 }  // namespace
 
 std::vector<uint8_t> read_file(const std::string& path, int64_t most_bytes) {
@@ -78,16 +103,9 @@ std::vector<uint8_t> read_file(const std::string& path, int64_t most_bytes) {
 }
 
 void write_file(const std::string& path, std::span<const uint8_t> bytes) {
-    // Renaming over a device would replace the device.
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-        fail_with(ExitCode::io, "{}: cannot be written: a {} of this name exists", path,
-                  S_ISDIR(status.st_mode) ? "folder" : "device or pipe");
-
-    static std::atomic<uint64_t> counter{0};
-    const std::string temporary =
-        fmt::format("{}.partial-{}-{}", path, ::getpid(), counter.fetch_add(1));
-    Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    refuse_what_is_no_file(path);
+    const std::string temporary = temporary_name(path);
+    Descriptor file(create(temporary));
     if (!file.is_open()) fail_with(ExitCode::io, "{}: cannot be written: {}", path, reason());
     const bool done = write_all(file.get(), bytes) && ::fsync(file.get()) == 0 && file.close() &&
                       ::rename(temporary.c_str(), path.c_str()) == 0;
@@ -100,6 +118,15 @@ void write_file(const std::string& path, std::span<const uint8_t> bytes) {
     // that cannot do this has nothing to flush.
     Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.is_open()) ::fsync(folder.get());
+}
+
+void check_writable(const std::string& path) {
+    refuse_what_is_no_file(path);
+    try_to_create(temporary_name(path), path);
+}
+
+void check_folder_writable(const std::string& folder) {
+    try_to_create(temporary_name(folder + "/file"), folder);
 }
 
 }  // namespace ralimp

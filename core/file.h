@@ -17,4 +17,10 @@ std::vector<uint8_t> read_file(const std::string& path, int64_t most_bytes = int
 // temporary file remains.
 void write_file(const std::string& path, std::span<const uint8_t> bytes);
 
+// Whether write_file() could write there now, to be asked before long work: Error io, with its
+// message, when not. Leaves nothing behind.
+void check_writable(const std::string& path);
+// The same for any new file in a folder that exists.
+void check_folder_writable(const std::string& folder);
+
 }  // namespace ralimp

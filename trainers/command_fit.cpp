@@ -1,10 +1,12 @@
 // ralimp fit: what a RaLiMP layer of given options can promise for an activation.
 #include <fmt/core.h>
 
+#include "core/file.h"
 #include "layers/fit_report.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
 #include "trainers/plot.h"
+#include "trainers/signals.h"
 
 namespace ralimp {
 namespace {
@@ -55,9 +57,11 @@ ExitCode fit(const FitCommandOptions& options) {
     std::vector<std::string> changes = options.changes;
     changes.insert(changes.begin(), "activation=" + options.activation);
     const auto config = read_config_text<FitOptions>("{}", "fit", changes);
+    if (!options.picture.empty()) check_writable(options.picture.string());
     const FitReport report = report_of(config);
     fmt::print("{}", report.to_text());
     if (!options.picture.empty()) {
+        const StopSignals signals;  // gnuplot and its files are not left behind
         draw(report, options.picture.string());
         fmt::print("picture {}\n", options.picture.string());
     }

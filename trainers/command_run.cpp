@@ -5,12 +5,15 @@
 #include <charconv>
 #include <cstdio>
 
+#include "core/file.h"
 #include "core/parallel.h"
+#include "core/printable.h"
 #include "data/image.h"
 #include "layers/parameters.h"
 #include "trainers/checkpoint_folder.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
+#include "trainers/config_differences.h"
 #include "trainers/report.h"
 #include "trainers/result.h"
 #include "trainers/run_config.h"
@@ -20,11 +23,37 @@
 namespace ralimp {
 namespace {
 
+void warn(const std::string& line) { fmt::print(stderr, "warning: {}\n", printable(line)); }
+
 struct LoadedRun {
     RunFolder folder;
     std::unique_ptr<Task> task;
     int64_t step;
 };
+
+// What stands differently in the config of the run and in that of a checkpoint from anywhere.
+// Another network is no model of this run: Error(bad_input); what else concerns the loss is a
+// warning. A run may have been gone on with under another config, so that for its own checkpoints
+// all are warnings.
+void compare_with_run(const Checkpoint& checkpoint, const std::string& name,
+                      const RunFolder& folder) {
+    const std::vector<uint8_t> bytes = read_file(folder.config().string());
+    const std::string text(bytes.begin(), bytes.end());
+    std::error_code error;
+    const bool own = std::filesystem::equivalent(std::filesystem::path(name).parent_path(),
+                                                 folder.checkpoints(), error);
+    for (const ConfigDifference& difference : config_differences(text, checkpoint.config)) {
+        if (!concerns_loss(difference.path)) continue;
+        const std::string line =
+            fmt::format("{}: is of another run than {}: {} is {}, not {}", name,
+                        folder.path().string(), difference.path, difference.now.value_or("absent"),
+                        difference.before.value_or("absent"));
+        const std::string_view key = top_key(difference.path);
+        if (!own && (key == "kind" || key == "network" || key == "constraints"))
+            fail_with(ExitCode::bad_input, "{}", line);
+        warn(line);
+    }
+}
 
 // The model as it was trained, with the config that the checkpoint brings along. The run may still
 // be going on.
@@ -34,8 +63,7 @@ LoadedRun load_run(const RunOptions& options) {
     Checkpoint checkpoint;
     std::string name;
     if (options.checkpoint == "last") {
-        auto found = checkpoints.newest_valid(
-            [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
+        auto found = checkpoints.newest_valid(warn);
         if (!found)
             fail_with(ExitCode::bad_input, "{}: the run has no checkpoint yet{}",
                       options.run.string(),
@@ -47,6 +75,7 @@ LoadedRun load_run(const RunOptions& options) {
     } else {
         name = options.checkpoint == "best" ? checkpoints.best_path().string() : options.checkpoint;
         checkpoint = read_checkpoint(name);
+        if (options.checkpoint != "best") compare_with_run(checkpoint, name, folder);
     }
     const auto config = read_config_text<RunConfig>(checkpoint.config, name + ": config");
     if (const int64_t threads = settings_of(config).threads; threads > 0)
@@ -64,13 +93,17 @@ uint64_t hash_of(const Tensor& tensor) {
 
 void inspect_checkpoint(const std::filesystem::path& file) {
     const Checkpoint checkpoint = read_checkpoint(file.string());
-    fmt::print("checkpoint {}, written by ralimp {}\n", file.string(), checkpoint.program_version);
+    // The file may be anybody's.
+    const auto say = [](const std::string& text) { fmt::print("{}", printable(text)); };
+    say(fmt::format("checkpoint {}, written by ralimp {}\n", file.string(),
+                    checkpoint.program_version));
     for (const auto& [name, value] : checkpoint.values)
-        std::visit([&, &key = name](const auto& v) { fmt::print("  {:<40} {}\n", key, v); }, value);
+        std::visit([&, &key = name](const auto& v) { say(fmt::format("  {:<40} {}\n", key, v)); },
+                   value);
     for (const auto& [name, tensor] : checkpoint.tensors)
-        fmt::print("  {:<40} {} {:016x} {}\n", name, name_of(tensor.dtype()), hash_of(tensor),
-                   to_string(tensor.shape()));
-    fmt::print("config:\n{}", checkpoint.config);
+        say(fmt::format("  {:<40} {} {:016x} {}\n", name, name_of(tensor.dtype()), hash_of(tensor),
+                        to_string(tensor.shape())));
+    say("config:\n" + checkpoint.config);
 }
 
 void inspect_run(const std::filesystem::path& path) {
@@ -140,12 +173,19 @@ ExitCode evaluate(const RunOptions& options) {
     const NamedValues figures = grid.empty() ? run.task->evaluate() : run.task->evaluate_on(grid);
     fmt::print("step {}\n", run.step);
     for (const auto& [name, value] : figures) fmt::print("{} {}\n", name, value);
+    for (const auto& [name, value] : figures)
+        if (name.starts_with(absolute_error_name))
+            fmt::print(stderr,
+                       "note: {} stands for a relative error: the known solution is 0 there, or "
+                       "rounding alone\n",
+                       name);
     return ExitCode::success;
 }
 
 ExitCode predict(const RunOptions& options) {
     const PredictionPlace place{grid_of(options), options.points};
     check_field_file(options.output);
+    check_writable(options.output.string());
     std::error_code none;
     if (!options.points.empty() &&
         std::filesystem::equivalent(options.points, options.output, none))
@@ -156,8 +196,8 @@ ExitCode predict(const RunOptions& options) {
     int64_t outside = 0;
     for (uint8_t inside : data.inside.to_vector<uint8_t>()) outside += inside == 0;
     if (outside > 0 && !place.points.empty())
-        fmt::print(stderr, "warning: {}: {} of {} points lie outside the domain\n",
-                   place.points.string(), outside, data.inside.elements());
+        warn(fmt::format("{}: {} of {} points lie outside the domain", place.points.string(),
+                         outside, data.inside.elements()));
     write_field(options.output, data);
     fmt::print("{}\n", options.output.string());
     return ExitCode::success;
@@ -172,6 +212,7 @@ ExitCode render(const RunOptions& options) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", folder.string(), error.message());
+    check_folder_writable(folder.string());
     if (options.frames > 0) {
         run.task->draw_frames(folder, options.frames);
         print_film_command(folder, options.frames);
@@ -187,9 +228,11 @@ ExitCode render(const RunOptions& options) {
 }
 
 ExitCode export_mesh(const ExportOptions& options) {
+    const std::filesystem::path file = options.run.output.empty()
+                                           ? RunFolder::open(options.run.run).path() / "mesh.ply"
+                                           : options.run.output;
+    check_writable(file.string());
     const LoadedRun run = load_run(options.run);
-    const std::filesystem::path file =
-        options.run.output.empty() ? run.folder.path() / "mesh.ply" : options.run.output;
     run.task->export_mesh({file, options.resolution, options.most_gigabytes},
                           [](const std::string& line) {
                               fmt::print("{}\n", line);

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/printable.h"
 
 namespace ralimp {
 namespace {
@@ -100,8 +101,9 @@ void Log::write_to_output(std::string_view text) {
 
 void Log::write_line(const std::string& text) {
     end_progress();
-    write_to_output(text + "\n");
-    write_to_file(text + "\n");
+    const std::string line = printable(text) + "\n";
+    write_to_output(line);
+    write_to_file(line);
 }
 
 void Log::progress(const Progress& progress, bool say) {

@@ -6,7 +6,9 @@
 #include <optional>
 #include <system_error>
 
+#include "core/printable.h"
 #include "trainers/commands.h"
+#include "trainers/config_scalar.h"
 #include "trainers/signals.h"
 
 namespace {
@@ -154,6 +156,19 @@ void sort_arguments(const std::vector<std::string>& arguments, TrainOptions& opt
         fail_with(ExitCode::bad_config, "train: no config given; configs/ holds examples");
 }
 
+// CLI11 calls a word that is no command an argument it did not expect.
+void check_command(const CLI::App& app, int argc, char** argv) {
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (word.starts_with('-')) return;
+    std::vector<std::string> commands;
+    for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+    if (std::find(commands.begin(), commands.end(), word) != commands.end()) return;
+    const std::string near = closest_word(word, commands);
+    fail_with(ExitCode::bad_config, "{}{}; the commands are {}; see ralimp --help",
+              word.empty() ? "no command given" : fmt::format("unknown command {}", shown(word)),
+              near.empty() ? "" : fmt::format("; did you mean {}?", near), join(commands, ", "));
+}
+
 // The stop signals live until the error line is written.
 ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     CLI::App app("RaLiMP trains coordinate networks with dense or rationally linearized layers.",
@@ -178,6 +193,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
                        "print what stands in a checkpoint, a run, a config, an image or a mesh")
         ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG, JPEG, *.obj or *.ply")
         ->required();
+    check_command(app, argc, argv);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -187,7 +203,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
         }
         fail_with(ExitCode::bad_config, "{}; see ralimp --help", error.what());
     }
-    // These end at once by the default action.
+    exit_on_stop_signals();
     if (app.got_subcommand("inspect")) return inspect(file);
     if (app.got_subcommand("fit")) return fit(fit_options);
     signals.emplace();
@@ -201,7 +217,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
 
 // A pipe that nobody reads is as good a place for it as any.
 ExitCode report(const char* message, ExitCode code) {
-    std::fputs((std::string("ralimp: ") + message + "\n").c_str(), stderr);
+    std::fputs(("ralimp: " + printable(message) + "\n").c_str(), stderr);
     return code;
 }
 

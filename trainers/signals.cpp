@@ -59,6 +59,17 @@ StopSignals::~StopSignals() {
     installed = false;
 }
 
+void exit_on_stop_signals() {
+    struct sigaction action {};
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = [](int) { _exit(static_cast<int>(ExitCode::interrupted)); };
+    for (const int signal : stopping) {
+        struct sigaction former {};
+        sigaction(signal, nullptr, &former);
+        if (former.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+    }
+}
+
 int stop_signal() { return received.load(std::memory_order_relaxed); }
 
 const char* signal_name(int signal) {

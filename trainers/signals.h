@@ -21,6 +21,10 @@ private:
     struct sigaction former_[4];
 };
 
+// From now on SIGINT and SIGTERM end the process at once, with the exit code interrupted: for work
+// that has nothing to save. What the process ignores already stays ignored.
+void exit_on_stop_signals();
+
 // The signal that was received, 0 when none was. Cheap; may be asked anywhere, also without a
 // StopSignals (then it is 0).
 int stop_signal();

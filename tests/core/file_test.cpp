@@ -65,6 +65,28 @@ TEST_F(File, WritingWhereNothingCanBeWritten) {
     EXPECT_EQ(folder_.entries(), 1);
 }
 
+// What can be written is said as writing would say it, and nothing changes.
+TEST_F(File, AsksBeforehandAsWritingWould) {
+    write_file(path("plain"), ramp(3));
+    fs::create_directory(path("folder"));
+    for (const std::string& name :
+         {path("none/a"), path("plain/a"), path("folder"), std::string("/dev/null"),
+          std::string("/proc/a"), path(std::string(300, 'a')), std::string()}) {
+        const Thrown asked = error_of([&] { check_writable(name); });
+        EXPECT_EQ(asked.code, ExitCode::io) << name;
+        EXPECT_EQ(asked.text, error_of([&] { write_file(name, ramp(3)); }).text);
+    }
+    EXPECT_EQ(error_of([&] { check_writable(path("plain")); }).text, "");
+    EXPECT_EQ(error_of([&] { check_writable(path("new")); }).text, "");
+    EXPECT_EQ(error_of([&] { check_folder_writable(path("folder")); }).text, "");
+    EXPECT_EQ(error_of([&] { check_folder_writable(path("none")); }).text,
+              path("none") + ": cannot be written: No such file or directory");
+    EXPECT_EQ(error_of([&] { check_folder_writable(path("plain")); }).code, ExitCode::io);
+    EXPECT_EQ(read_file(path("plain")), ramp(3));
+    EXPECT_EQ(folder_.entries(), 2);
+    EXPECT_TRUE(fs::is_empty(path("folder")));
+}
+
 // A limit on the size of files fails in the middle of the writing, as a full disk does.
 TEST_F(File, FullDiskKeepsTheOldContent) {
     write_file(path("a"), ramp(10));

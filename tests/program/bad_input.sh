@@ -11,7 +11,23 @@ pinn=("${tiny_pinn[@]}" training.phases.1.steps=3 training.log_every=1)
 
 # The command line.
 expect_error 2 '^ralimp: .*--help' "$ralimp"
-expect_error 2 '^ralimp: .*--help' "$ralimp" trian
+commands='train, evaluate, predict, render, export, fit, inspect; see ralimp --help$'
+expect_error 2 "^ralimp: no command given; the commands are $commands" "$ralimp"
+expect_error 2 "^ralimp: unknown command foo; the commands are $commands" "$ralimp" foo --check
+expect_error 2 "^ralimp: unknown command trian; did you mean train\?; the commands are $commands" \
+    "$ralimp" trian a.yaml
+# What is not printable is written out, whatever part of the input it comes from.
+red=$'a\x1b[31m'
+expect_error 2 'unknown command a.x1b.31m;' "$ralimp" "$red"
+expect_error 2 'a.x1b.31m.yaml: cannot be read' "$ralimp" train "$red.yaml"
+expect_error 2 'a.x1b.31m' "$ralimp" train "${pinn[@]}" "$red=1"
+expect_error 2 'a.x1b.31m' "$ralimp" train "${pinn[@]}" "--$red"
+expect_error 2 'control character 0x1b' "$ralimp" train "${pinn[@]}" "seed=$red"
+expect_error 2 'a.x1b.31m. is no name' "$ralimp" train "${pinn[@]}" \
+    'problem={kind: custom, geometry: {kind: interval}, outputs: ["a\e[31m"], equations: ["u_x"]}'
+expect_error 3 'a.x1b.31m: does not exist' "$ralimp" evaluate "$red"
+expect_error 3 'a.x1b.31m: cannot be read' "$ralimp" inspect "$red"
+expect_error 2 'a.x1b.31m' "$ralimp" fit "$red"
 expect_error 2 'CONFIG' "$ralimp" train
 expect_error 2 'no config' "$ralimp" train seed=1
 expect_error 2 'two configs' "$ralimp" train a.yaml b.yaml
@@ -28,6 +44,8 @@ expect_error 2 'points.residual' "$ralimp" train "$source_folder/configs/pinn/bu
     points.residual=0
 expect_error 2 'set twice' "$ralimp" train "${tiny_pinn[@]}" network.width=9
 printf 'kind: pinn\nseed: [1\n' >broken.yaml
+: >empty.yaml
+expect_error 2 '^ralimp: empty.yaml: the config is empty' "$ralimp" train empty.yaml
 expect_error 2 'broken.yaml:' "$ralimp" train broken.yaml
 expect_error 2 'kind' "$ralimp" train "$source_folder/configs/pinn/burgers.yaml" kind=poem
 expect_error 2 'schedule: falls to 0' "$ralimp" train "${pinn[@]}" \
@@ -35,6 +53,27 @@ expect_error 2 'schedule: falls to 0' "$ralimp" train "${pinn[@]}" \
 expect_error 2 'viscosity' "$ralimp" train "${pinn[@]}" problem.viscosity=1
 expect_error 2 'RALIMP_DATA, which is not set' "$ralimp" train \
     "$source_folder/configs/siren/camera.yaml"
+
+# More memory than any machine has: refused at once, whichever phase would need it.
+expect_error 2 '^ralimp: network: 4.29e\+12 parameters take .* GiB' "$ralimp" train \
+    "${pinn[@]:0:1}" network.width=65536 network.hidden_layers=1000
+expect_error 2 '^ralimp: network: .* GiB of memory are available' "$ralimp" train "${pinn[@]}" \
+    'network.hidden={kind: ralimp, features: 1000000000000}' --check
+large=("$source_folder/configs/siren/quick.yaml" network.hidden_layers=3 network.width=1000
+    'data.size=[3, 3]')
+expect_error 2 'phases\[1\].optimizer: the inverse Hessian of .* more than max_memory_gib = 4;' \
+    "$ralimp" train "${large[@]}" 'training.phases=[{steps: 3}, {steps: 3, optimizer: {kind: bfgs}}]'
+expect_error 2 'phases\[1\].optimizer: its state for .* GiB of memory are available; lbfgs needs' \
+    "$ralimp" train "${large[@]}" \
+    'training.phases=[{steps: 3}, {steps: 3, optimizer: {kind: bfgs, max_memory_gib: 1e9}}]'
+# 0.12 GiB are enough without the parameters of the first and the last layer, which the task knows.
+small=("${large[@]:0:1}" network.hidden_layers=2 network.width=60 'data.size=[3, 3]')
+expect_error 2 'phases\[0\].optimizer: the inverse Hessian of 4023 parameters' "$ralimp" train \
+    "${small[@]}" \
+    'training.phases=[{steps: 1, optimizer: {kind: bfgs, max_memory_gib: 0.12}}]'
+expect_error 2 'phases\[0\].optimizer: the inverse Hessian of 4023 parameters' "$ralimp" train --check \
+    "${small[@]}" \
+    'training.phases=[{steps: 1, optimizer: {kind: bfgs, max_memory_gib: 0.12}}]'
 
 # The image.
 siren=("$source_folder/configs/siren/quick.yaml" network.width=8 'data.size=null')
@@ -52,6 +91,8 @@ expect_error 3 'empty.jpg' "$ralimp" train "${siren[@]}" data.image=empty.jpg
 expect_error 3 'is a folder' "$ralimp" train "${siren[@]}" data.image=siren
 expect_error 2 'larger than' "$ralimp" train "$source_folder/configs/siren/quick.yaml" \
     data.image=$picture 'data.size=[50, 50]'
+expect_error 2 '^ralimp: data.size: 16384 x 16384 are more than the 134 million pixels' "$ralimp" \
+    train "$source_folder/configs/siren/quick.yaml" 'data.size=[16384, 16384]'
 sound=("$source_folder/configs/siren/audio.yaml" network.width=8)
 expect_error 3 'text.png: is not a WAV file' "$ralimp" train "${sound[@]}" data.sound=text.png
 expect_error 3 'none.wav' "$ralimp" train "${sound[@]}" data.sound=none.wav
@@ -89,6 +130,18 @@ expect_error 2 '--memory' "$ralimp" export siren --memory 0
 expect_error 2 'million pixels' "$ralimp" render siren --size 1000000x1000000
 expect_error 3 'none.h5: cannot be read' "$ralimp" evaluate siren --checkpoint none.h5
 
+# Where nothing can be written it is said before the work: here before a checkpoint is read.
+for output in file/x none/x; do
+    expect_error 4 "$output.csv: cannot be written" "$ralimp" predict siren --checkpoint none.h5 \
+        --output $output.csv
+    expect_error 4 "$output.ply: cannot be written" "$ralimp" export siren --checkpoint none.h5 \
+        --output $output.ply
+    expect_error 4 "$output.png: cannot be written" "$ralimp" fit tanh repeats=100000 \
+        dimension=4000 --picture $output.png
+done
+mkdir -p taken/mesh.ply && cp siren/config.yaml taken
+expect_error 4 'taken/mesh.ply: cannot be written: a folder' "$ralimp" export taken
+
 # Checkpoints.
 PATH=programs expect 0 "$ralimp" train "${pinn[@]}" training.phases.0.steps=5 \
     training.checkpoint_every=4 --output pinn
@@ -107,6 +160,29 @@ expect_error 3 'step-00000008.h5: .*in the checkpoint \[' "$ralimp" train --outp
     "$source_folder/configs/pinn/burgers_quick.yaml" network.hidden_layers=2
 [[ ! -e other ]] || complain "a folder was made for a run that could not begin"
 diff -r before pinn || complain "refused resumes have changed the run"
+
+# A checkpoint of another run: refused where the network is another, told where its task is.
+PATH=programs expect 0 "$ralimp" train "${pinn[@]}" training.phases.0.steps=5 seed=1 \
+    'problem={kind: burgers, viscosity: 0.1}' --output thick
+PATH=programs expect 0 "$ralimp" train "${pinn[@]}" training.phases.0.steps=5 network.first_omega=2 \
+    --output faster
+expect_error 3 'kind is siren, not pinn' "$ralimp" evaluate pinn \
+    --checkpoint siren/checkpoints/best.h5
+expect_error 3 'best.h5: is of another run than pinn: network.first_omega is 2, not 1' "$ralimp" \
+    evaluate pinn --checkpoint faster/checkpoints/best.h5
+expect_error 3 'first_omega' "$ralimp" predict pinn --checkpoint faster/checkpoints/best.h5 \
+    --output other.csv
+expect 0 "$ralimp" evaluate pinn --checkpoint thick/checkpoints/best.h5
+expect_text err.txt '^warning: .*best.h5: is of another run than pinn: problem.viscosity is 0.1, not '
+expect_text err.txt '^warning: .*best.h5: is of another run than pinn: seed is 1, not 0$'
+expect 0 "$ralimp" evaluate pinn --checkpoint $last
+[[ ! -s err.txt ]] || complain "a run's own checkpoint: $(cat err.txt)"
+# Copied elsewhere, and of a run with other steps and evaluations, it is the run's model still.
+cp $last copied.h5
+sed -i 's/log_every: 1$/log_every: 3/; s/threads: 0$/threads: 1/' pinn/config.yaml
+expect 0 "$ralimp" evaluate pinn --checkpoint copied.h5
+[[ ! -s err.txt ]] || complain "a copied checkpoint: $(cat err.txt)"
+cp before/config.yaml pinn/config.yaml
 
 # A damaged newest checkpoint is skipped; with all damaged the run is left alone.
 cp -r before damaged
@@ -172,7 +248,9 @@ else
     echo "note: no file system can be mounted here; the full disk is left out"
 fi
 
-# Fewer steps than were made; more go on.
+# Fewer steps than were made, or more in a phase that is over; more in the last go on.
+expect_error 2 'phases\[0\].steps = 7, was 5: phase 1 is over and gets no more steps; give them' \
+    "$ralimp" train before/config.yaml training.phases.0.steps=7 --output before
 expect_error 2 'step-00000008.h5: the checkpoint has made 3 steps of phase 2; .* = 2 is fewer' \
     "$ralimp" train before/config.yaml training.phases.1.steps=2 --output before
 

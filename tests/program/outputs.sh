@@ -26,6 +26,11 @@ expect 0 "$ralimp" predict pinn --grid 7x4 --output field.h5 --checkpoint best
 expect 0 "$ralimp" train "${tiny_pinn[@]:0:1}" --check network.width=4 'problem={kind: custom,
     geometry: {kind: interval, lower: -1, upper: 1}, time: [0, 1],
     equations: ["u_t + u*u_x"], reference: field.h5}'
+# The points that the run was trained with, whose first column is a text.
+expect 0 "$ralimp" predict pinn --points pinn/points.csv --output trained.csv
+[[ $(wc -l <trained.csv) == $(wc -l <pinn/points.csv) && $(wc -l <trained.csv) -gt 200 ]] ||
+    complain "trained.csv has $(wc -l <trained.csv) lines"
+diff <(cut -d, -f2,3 pinn/points.csv) <(cut -d, -f1,2 trained.csv) || complain "other points than those of the run"
 printf 'x,t\n0.5,3\n0,1\n' >points.csv
 expect 0 "$ralimp" predict pinn --points points.csv --output out.csv
 expect_text err.txt '^warning: points.csv: 1 of 2 points lie outside the domain$'
@@ -48,6 +53,24 @@ expect_error 3 'nowhere.csv: cannot be read' "$ralimp" predict pinn --points now
 expect_error 2 'is for pinn runs; this is a siren run' "$ralimp" predict siren --output a.csv
 expect_error 2 'is for pinn runs; this is a siren run' "$ralimp" evaluate siren --grid 4x4
 [[ ! -e a.csv && ! -e a.h5 && ! -e a.txt ]] || complain "a refused prediction wrote a file"
+
+# Where the solution is 0, an error relative to it says nothing.
+zero='problem={kind: custom, geometry: {kind: interval, lower: 0, upper: 4}, outputs: [u, v],
+    equations: [u_x, v_x], exact: ["sin(pi*x)", "0"], conditions: []}'
+expect 0 "$ralimp" train "${tiny_pinn[@]:0:1}" network.width=4 "$zero" 'evaluation.grid=[16]' \
+    training.phases.0.steps=3 training.phases.1.steps=2 --output zero
+expect_text zero/log.txt '^rms_error_v stands for a relative error: the known solution is 0'
+expect_text zero/result.json '^  "relative_l2_u": [0-9.e-]+,$'
+expect_text zero/result.json '^  "rms_error_v": [0-9.e-]+,$'
+[[ $(head -1 zero/metrics.csv) == *,relative_l2,max_error,relative_l2_u,rms_error_v ]] ||
+    complain "zero/metrics.csv: $(head -1 zero/metrics.csv)"
+# Of this grid, 0 to 4 in steps of 1, both are rounding alone.
+expect 0 "$ralimp" evaluate zero --grid 5
+[[ $(cut -d ' ' -f 1 out.txt | tr '\n' ' ') == 'step rms_error max_error rms_error_u rms_error_v ' ]] ||
+    complain "evaluate zero: $(cat out.txt)"
+if grep -E 'inf|nan|e\+' out.txt; then complain "errors of a solution of 0"; fi
+[[ $(grep -c '^note: rms_error.* stands for a relative error: the known solution is 0' err.txt) == 3 ]] ||
+    complain "evaluate zero: $(cat err.txt)"
 
 # Frames, and the command that makes a film of them.
 for count in 1 0 -1 10001 1.5 many; do

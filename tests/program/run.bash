@@ -39,7 +39,8 @@ expect() {
     fi
 }
 
-# expect_error CODE PATTERN COMMAND…: that exit code and exactly one line on standard error.
+# expect_error CODE PATTERN COMMAND…: that exit code and exactly one line on standard error, which
+# has no control character.
 expect_error() {
     local wanted=$1 pattern=$2
     shift 2
@@ -47,6 +48,10 @@ expect_error() {
     if (($(wc -l <err.txt) != 1)) || ! grep -qE -- "$pattern" err.txt; then
         complain "not one line with '$pattern' on standard error: $*"
         cat err.txt
+    fi
+    if LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' err.txt; then
+        complain "a control character on standard error: $*"
+        cat -v err.txt
     fi
 }
 

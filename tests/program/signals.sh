@@ -113,6 +113,22 @@ code=$?
 (($(date +%s) - started < 10)) || complain "an export was not cut short"
 [[ ! -e solid/mesh.ply ]] || complain "an export that was cut short left a file"
 
+# Commands that have nothing to save, once they catch signals at all (bits 2 and 15 of the mask).
+for signal in INT TERM; do
+    "$ralimp" fit tanh repeats=100000 dimension=4000 features=64 >fit.txt 2>err.txt &
+    process=$!
+    for ((i = 0; i < 3000; ++i)); do
+        mask=$(sed -n 's/^SigCgt:\s*//p' /proc/$process/status)
+        ((0x${mask:-0} & 0x2 && 0x${mask:-0} & 0x4000)) && break
+        sleep 0.01
+    done
+    kill -$signal $process
+    wait $process
+    code=$?
+    ((code == 6)) || complain "exit code $code of a fit after $signal"
+    [[ ! -s err.txt && ! -s fit.txt ]] || complain "a fit that was stopped said: $(cat err.txt fit.txt)"
+done
+
 # Killed: no farewell, but the newest checkpoint is whole.
 PATH=$quiet_path "$ralimp" train "${config[@]}" --output killed >/dev/null &
 process=$!
