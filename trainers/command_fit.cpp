@@ -1,6 +1,7 @@
 // ralimp fit: what a RaLiMP layer of given options can promise for an activation.
 #include <fmt/core.h>
 
+#include "core/available_memory.h"
 #include "core/file.h"
 #include "layers/fit_report.h"
 #include "trainers/commands.h"
@@ -42,6 +43,18 @@ void draw(const FitReport& report, const std::string& path) {
     plot_curves(path, {functions, errors});
 }
 
+// One layer's projection rows are drawn at a time.
+void check_memory(const FitOptions& options) {
+    const double bytes = static_cast<double>(options.features) *
+                         static_cast<double>(options.dimension) * sizeof(double);
+    const double available = available_memory();
+    if (bytes > available)
+        fail_with(
+            ExitCode::bad_config,
+            "features: {} of dimension {} take {:.3g} GiB, {:.3g} GiB of memory are available",
+            options.features, options.dimension, bytes / (1 << 30), available / (1 << 30));
+}
+
 // Whatever is wrong with a fit is wrong with its options.
 FitReport report_of(const FitOptions& options) {
     try {
@@ -57,6 +70,7 @@ ExitCode fit(const FitCommandOptions& options) {
     std::vector<std::string> changes = options.changes;
     changes.insert(changes.begin(), "activation=" + options.activation);
     const auto config = read_config_text<FitOptions>("{}", "fit", changes);
+    check_memory(config);
     if (!options.picture.empty()) check_writable(options.picture.string());
     const FitReport report = report_of(config);
     fmt::print("{}", report.to_text());

@@ -71,7 +71,7 @@ TEST_F(File, AsksBeforehandAsWritingWould) {
     fs::create_directory(path("folder"));
     for (const std::string& name :
          {path("none/a"), path("plain/a"), path("folder"), std::string("/dev/null"),
-          std::string("/proc/a"), path(std::string(300, 'a')), std::string()}) {
+          std::string("/proc/a"), path(std::string(300, 'a'))}) {
         const Thrown asked = error_of([&] { check_writable(name); });
         EXPECT_EQ(asked.code, ExitCode::io) << name;
         EXPECT_EQ(asked.text, error_of([&] { write_file(name, ramp(3)); }).text);

@@ -263,6 +263,10 @@ expect_error 5 'step 1: the loss term residual is nan' "$ralimp" train "${nan[@]
 
 # A fit that cannot be made.
 expect_error 2 "unknown name 'foo'; known are" "$ralimp" fit foo
+available=$(sed -nE 's/^MemAvailable: *([0-9]+) kB/\1/p' /proc/meminfo)
+((available > 400000000)) ||
+    expect_error 2 '^ralimp: features: 1048576 of dimension 65536 take 512 GiB, .* GiB of memory' \
+        "$ralimp" fit tanh features=1048576 dimension=65536
 expect_error 2 'half_width' "$ralimp" fit tanh half_width=-1
 expect_error 2 'is nan: its numbers leave the range' "$ralimp" fit tanh half_width=1e300 repeats=2
 expect_error 2 'is (nan|inf): its numbers leave the range' "$ralimp" fit tanh half_width=1e-300 \

@@ -1,7 +1,7 @@
 # What the texts name exists: every command and flag, every key of a config, every YAML block; and
 # every shipped config can be read.  usage: docs.sh PROGRAM SOURCE_FOLDER
 source "$(dirname "${BASH_SOURCE[0]}")/run.bash" "$1" "$2"
-texts=("$source_folder/README.md" "$source_folder"/docs/*.md)
+texts=("$source_folder/README.md" "$source_folder"/docs/*.md "$source_folder/configs/README.md")
 export RALIMP_DATA=$work/data  # named, never read
 export HOME=$work
 
@@ -9,6 +9,10 @@ export HOME=$work
 configs=("$source_folder"/configs/*/*.yaml)
 ((${#configs[@]} > 20)) || complain "only ${#configs[@]} configs"
 for file in "${configs[@]}"; do expect 0 "$ralimp" train "$file" --print-config; done
+# Their table has each of them once, and no other.
+sed -nE 's/^\| `([a-z_]+\/[a-z_]+\.yaml)` \|.*/\1/p' "$source_folder/configs/README.md" | sort >listed.txt
+printf '%s\n' "${configs[@]#"$source_folder/configs/"}" | sort | diff listed.txt - >diff.txt ||
+    complain "configs/README.md: $(cat diff.txt)"
 
 # Commands and their flags.
 expect 0 "$ralimp" --help
