@@ -13,6 +13,10 @@ double bytes_of_state(const AdamConfig&, double parameters, double bytes) {
 double bytes_of_state(const AdamWConfig&, double parameters, double bytes) {
     return 2 * parameters * bytes;
 }
+// The moments; the eigenbases depend on the sides of every matrix and are not counted.
+double bytes_of_state(const SoapConfig&, double parameters, double bytes) {
+    return 2 * parameters * bytes;
+}
 double bytes_of_state(const SgdConfig& config, double parameters, double bytes) {
     return config.momentum > 0 ? parameters * bytes : 0;
 }

@@ -7,7 +7,7 @@
 
 namespace ralimp {
 
-// Bytes that the optimizer keeps for so many parameters.
+// Bytes that the optimizer keeps for so many parameters; of SOAP without its eigenbases.
 double optimizer_bytes(const OptimizerConfig& config, double parameters, DType dtype);
 
 // Before the task is made. Error(bad_config), with the phase and the figures, when the network, its

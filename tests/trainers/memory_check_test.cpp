@@ -20,7 +20,7 @@ std::string phase_of(const std::string& optimizer) {
     return fmt::format("{{steps: 3, optimizer: {{{}}}}}", optimizer);
 }
 
-// Whatever the kinds of optimizers are: what they really keep.
+// Whatever the kinds of optimizers are: what they really keep, of parameters that are no matrices.
 TEST(MemoryCheck, TheBytesOfAnOptimizerAreThoseOfItsState) {
     std::vector<std::string> optimizers{"kind: sgd, momentum: 0.5", "kind: lbfgs, history_size: 7"};
     for (const std::string& kind : VariantTraits<OptimizerConfig>::kinds())

@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "core/parallel.h"
-#include "tests/error_of.h"
 #include "tests/trainers/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config_types.h"
@@ -320,9 +319,13 @@ TEST(TrainingResume, MoreStepsOfAPhaseThatIsOverAreRefused) {
                         first, second, third));
     };
     const auto refusal = [&](const TemporaryFolder& folder, const std::string& text) {
-        const Thrown thrown = error_of([&] { piece(folder, text); });
-        EXPECT_EQ(thrown.code, ExitCode::bad_config);
-        return thrown.text;
+        try {
+            piece(folder, text);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ExitCode::bad_config);
+            return std::string(error.what());
+        }
+        return std::string();
     };
     const TemporaryFolder folder;
     const Trained whole = piece(folder, config(5, 4, 3));
