@@ -20,11 +20,13 @@ double bytes_of_state(const SoapConfig&, double parameters, double bytes) {
 double bytes_of_state(const SgdConfig& config, double parameters, double bytes) {
     return config.momentum > 0 ? parameters * bytes : 0;
 }
+// Line searches keep the gradient where they stand.
 double bytes_of_state(const LbfgsConfig& config, double parameters, double bytes) {
-    return 2 * static_cast<double>(config.history_size) * parameters * bytes;
+    return (2 * static_cast<double>(config.history_size) + 1) * parameters * bytes;
 }
-double bytes_of_state(const BfgsConfig&, double parameters, double) {
-    return parameters * parameters * sizeof(double);
+double bytes_of_matrix(double parameters) { return parameters * parameters * sizeof(double); }
+double bytes_of_state(const BfgsConfig&, double parameters, double bytes) {
+    return bytes_of_matrix(parameters) + parameters * bytes;
 }
 
 // `allocated`: whether the network has its memory already.
@@ -47,11 +49,12 @@ void check_size(const NetworkSize& size, const RunSettings& settings, double ava
         const double state = optimizer_bytes(phases[i].optimizer, size.trained, dtype);
         const std::string phase = fmt::format("training.phases[{}].optimizer", i);
         const auto* bfgs = std::get_if<BfgsConfig>(&phases[i].optimizer);
-        if (bfgs && state > bfgs->max_memory_gib * gib)
+        const double matrix = bfgs ? bytes_of_matrix(size.trained) : 0;
+        if (bfgs && matrix > bfgs->max_memory_gib * gib)
             fail_with(ExitCode::bad_config,
                       "{}: the inverse Hessian of {:.6g} parameters takes {}, more than "
                       "max_memory_gib = {:.3g}; lbfgs needs no matrix",
-                      phase, size.trained, in_gib(state), bfgs->max_memory_gib);
+                      phase, size.trained, in_gib(matrix), bfgs->max_memory_gib);
         if (held + gradient + state > available)
             fail_with(ExitCode::bad_config,
                       "{}: its state for {:.6g} parameters takes {}; {} of memory are available{}",

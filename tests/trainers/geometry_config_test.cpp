@@ -92,14 +92,14 @@ TEST(GeometryConfig, MistakesAreReportedWithTheirPlace) {
         "run.yaml:5:32: geometry.parts[1].upper: must be more than lower along each axis");
     has(text(nested + "{kind: union, parts: [{kind: disk}]}\n"), "geometry.parts[1].parts");
     has(text(nested + "{kind: polygon, vertices: [[0, 0], [1, 1], [1, 0], [0, 1]]}\n"),
-        "run.yaml:5:33: geometry.parts[1].vertices crosses or touches itself: its edges from "
+        "run.yaml:5:33: geometry.parts[1].vertices: crosses or touches itself: its edges from "
         "vertices 0 and 2");
     has(text(nested + "{kind: polygon, vertices: [[0, 0], [1, 1]]}\n"), "at least 3 are needed");
     has(text("geometry: {kind: polygon, vertices: [[0, 0, 1]]}"), "geometry.vertices[0]");
     has(text("geometry: {kind: union}"), "geometry.parts is missing; it has no default");
     has(text("geometry: {kind: interval, lower: 1, upper: 1}"),
         "geometry.upper: must be more than lower");
-    has(text("geometry: {kind: l_shape, corner: [1, 0]}"), "geometry.corner must be between");
+    has(text("geometry: {kind: l_shape, corner: [1, 0]}"), "geometry.corner: must be between");
 }
 
 // What only shows when the geometry is made names the part.

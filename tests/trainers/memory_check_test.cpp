@@ -66,7 +66,7 @@ TEST(MemoryCheck, RefusesWithThePhaseAndTheFigures) {
     EXPECT_EQ(complaint(adam, 16.1 * megabyte), "");
     EXPECT_NE(complaint(adam + ", " + phase_of("kind: lbfgs"), 100 * megabyte)
                   .find("training.phases[1].optimizer: its state for 1.004e+06 parameters takes "
-                        "0.374 GiB; 0.0935 GiB of memory are available"),
+                        "0.378 GiB; 0.0935 GiB of memory are available"),
               std::string::npos)
         << complaint(adam + ", " + phase_of("kind: lbfgs"), 100 * megabyte);
     const std::string bfgs = adam + ", " + phase_of("kind: bfgs");
@@ -87,7 +87,7 @@ TEST(MemoryCheck, RefusesSizesBeyondEveryMachine) {
          {"hidden_layers: 1000, width: 65536", "hidden: {kind: ralimp, features: 1000000000}",
           "hidden: {kind: ralimp, features: 9000000000000000000}",
           "hidden: {kind: ralimp, psi: weights, features: 9000000000000000000}"})
-        EXPECT_EQ(error_of([&] { check_memory(config_of(network, adam), 1e14); }).text.substr(0, 9),
+        EXPECT_EQ(error_of([&] { check_memory(config_of(network, adam), 1e13); }).text.substr(0, 9),
                   "network: ")
             << network;
 }
@@ -95,7 +95,7 @@ TEST(MemoryCheck, RefusesSizesBeyondEveryMachine) {
 TEST(MemoryCheck, ANetworkThatStandsIsNotCountedAgain) {
     const RunConfig run = config_of("", phase_of("kind: bfgs, max_memory_gib: 8"), "float64");
     // 30,000² numbers are 6.7 GiB, with the gradient a little more.
-    EXPECT_EQ(error_of([&] { check_memory(settings_of(run), 30'000, 7.2e9 + 3e5); }).text, "");
+    EXPECT_EQ(error_of([&] { check_memory(settings_of(run), 30'000, 7.2e9 + 6e5); }).text, "");
     EXPECT_NE(error_of([&] { check_memory(settings_of(run), 30'000, 7.2e9); }).text, "");
     EXPECT_NE(error_of([&] {
                   check_memory(settings_of(run), 33'000, 1e12);
