@@ -151,10 +151,10 @@ private:
     // The model's outputs at points [rows, axes] float64, in pieces: [rows, outputs] float64.
     Tensor outputs_at(const Tensor& points) const;
     // The points of evaluations, made or read when first asked for, and the known solution there.
-    PinnReference& reference();
-    const Tensor& solution();
-    // The names of figures compared with the solution [rows, outputs], undefined where it is not
-    // at hand yet.
+    PinnReference& reference() const;
+    const Tensor& solution() const;
+    // The names of figures compared with the solution [rows, outputs], undefined where none is
+    // known.
     std::vector<std::string> figure_names(const Tensor& expected) const;
     NamedValues figures(const PinnReference& at) const;
     PinnPictureSource picture_source();
@@ -169,7 +169,7 @@ private:
     std::unique_ptr<PinnModel> model_;
     DType dtype_;
     int64_t part_rows_;
-    std::optional<PinnReference> reference_;
+    mutable std::optional<PinnReference> reference_;  // see reference() and solution()
     std::vector<double> picture_times_;
 
     int64_t drawn_ = -1;      // number of the present draw of points

@@ -97,13 +97,13 @@ Tensor PinnTask::residuals(const Tensor& points) const {
         DType::float64);
 }
 
-PinnReference& PinnTask::reference() {
+PinnReference& PinnTask::reference() const {
     if (!reference_)
         reference_ = make_reference(*problem_, text_, config_.evaluation.grid, "evaluation.grid");
     return *reference_;
 }
 
-const Tensor& PinnTask::solution() {
+const Tensor& PinnTask::solution() const {
     PinnReference& at = reference();
     if (!at.values.defined() && problem_->exact) at.values = in_pieces(at.points, problem_->exact);
     return at.values;
@@ -132,11 +132,9 @@ std::vector<std::string> PinnTask::figure_names(const Tensor& expected) const {
     return names;
 }
 
-// A built-in solution, which is computed when it is first needed, is not 0.
 std::vector<std::string> PinnTask::metric_names() const {
-    return figure_names(reference_ && reference_->values.defined()
-                            ? rows_where(reference_->values, reference_->inside)
-                            : Tensor());
+    return figure_names(solution_is_known() ? rows_where(solution(), reference().inside)
+                                            : Tensor());
 }
 
 NamedValues PinnTask::evaluate() {

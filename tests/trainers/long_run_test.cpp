@@ -58,7 +58,7 @@ TEST(SlowLongRun, MemoryOfASirenDoesNotGrow) {
 // Line searches, points and weights that follow the training.
 TEST(SlowLongRun, MemoryOfLineSearchesOnRenewedDataDoesNotGrow) {
     expect_no_growth(
-        "kind: pinn\nnetwork: {hidden_layers: 1, width: 3}\n"
+        "kind: pinn\nprecision: float64\nnetwork: {hidden_layers: 1, width: 3}\n"
         "points: {residual: 4, initial: 2, boundary: 2, resample_every: 3, adaptive: {candidates: "
         "8}}\nloss: {weights: {kind: gradient_norm, every: 5}, causal: {segments: 2}}\n"
         "evaluation: {grid: [3, 3]}\n"

@@ -240,6 +240,24 @@ TEST(Pinn, NamesItsTermsAndFigures) {
     EXPECT_EQ(custom.evaluate().size(), 5u);
 }
 
+// Also on grids where the solution is 0, which only its values tell.
+TEST(Pinn, FiguresHaveTheirNamesBeforeTheFirstEvaluation) {
+    for (const char* problem : {"{kind: burgers}", "{kind: heat}", "{kind: wave}",
+                                "{kind: custom, geometry: {kind: rectangle}, outputs: [u, v], "
+                                "equations: [u_x, v_x], conditions: [{kind: dirichlet, "
+                                "values: [0, 1]}], exact: [0*x, 1 + 0*x]}"})
+        for (const char* grid : {"[3, 3]", "[4, 5]"}) {
+            SCOPED_TRACE(fmt::format("{} on {}", problem, grid));
+            PinnTask task = task_of(fmt::format(
+                "problem: {}\npoints: {{residual: 4}}\nevaluation: {{grid: {}}}\n", problem, grid));
+            const std::vector<std::string> before = task.metric_names();
+            std::vector<std::string> given;
+            for (const auto& [name, value] : task.evaluate()) given.push_back(name);
+            EXPECT_EQ(given, before);
+            EXPECT_EQ(task.metric_names(), before);
+        }
+}
+
 TEST(Pinn, WritesEveryPointWithItsCondition) {
     const TemporaryFolder folder;
     task_of(
