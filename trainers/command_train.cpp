@@ -206,6 +206,7 @@ ExitCode train(const TrainOptions& options) {
     }
     // A run that goes on has its own.
     if (!start && !options.weights.empty()) load_weights(*task, options, log);
+    task->metric_names();  // may compute the known solution: before there is a folder
     Training training(*task, settings, log, text);
     if (start) restore(training, *start);
     throw_if_stop_requested();
