@@ -38,7 +38,7 @@ public:
 
     // Goes on from a checkpoint; to be called before run(). Error(bad_input) when it does not fit
     // the task, the model or the optimizer; Error(bad_config) when more steps were made than the
-    // config asks for, or when it asks for more of a phase that is over.
+    // config asks for, or when it asks for more or fewer of a phase that is over.
     void restore(const Checkpoint& checkpoint);
     // To be called after restore() when the loss is no longer that of the checkpoint: L-BFGS then
     // evaluates it anew instead of going on from the value it kept.

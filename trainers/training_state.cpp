@@ -15,19 +15,17 @@ void add_values(Checkpoint& checkpoint, const std::string& prefix, const NamedVa
     for (const auto& [name, value] : values) checkpoint.values[prefix + name] = value;
 }
 
-// A run never goes back into a phase: more steps of one that is over would silently not be made.
+// A run never goes back into a phase: more steps of one that is over would silently not be made,
+// and fewer cannot be unmade.
 void check_phases_that_are_over(int64_t phase, const std::string& before, const std::string& now) {
     for (const ConfigDifference& difference : config_differences(before, now))
         for (int64_t over = 0; over < phase; ++over)
-            if (difference.path == fmt::format("training.phases[{}].steps", over) &&
-                difference.now && difference.before &&
-                std::stoll(*difference.now) > std::stoll(*difference.before))
-                fail_with(
-                    ExitCode::bad_config,
-                    "the checkpoint stands in phase {}; {}: phase {} is over and gets no more "
-                    "steps; give them to the last phase, or start from a checkpoint of phase "
-                    "{}",
-                    phase + 1, to_string(difference), over + 1, over + 1);
+            if (difference.path == fmt::format("training.phases[{}].steps", over))
+                fail_with(ExitCode::bad_config,
+                          "the checkpoint stands in phase {}; {}: phase {} is over and keeps its "
+                          "steps; change those of the last phase, or start from a checkpoint of "
+                          "phase {}",
+                          phase + 1, to_string(difference), over + 1, over + 1);
 }
 
 }  // namespace

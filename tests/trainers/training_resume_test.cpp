@@ -305,12 +305,11 @@ TEST(TrainingResume, FewerStepsThanWereMadeAreRefused) {
                      "the checkpoint has made 4 steps of phase 2; training.phases[1].steps = 3 is "
                      "fewer: give at least 4, or start from an earlier checkpoint");
     }
-    // Of a phase that is over nothing can be undone any more.
-    EXPECT_EQ(piece(folder, config(2, 6)).result.steps, 11);
 }
 
-// Whichever phase is over, whichever way it is given more, nothing is done and nothing is lost.
-TEST(TrainingResume, MoreStepsOfAPhaseThatIsOverAreRefused) {
+// Whichever phase is over, whichever way its steps are changed, nothing is done and nothing is
+// lost.
+TEST(TrainingResume, OtherStepsOfAPhaseThatIsOverAreRefused) {
     const NoPrograms no_programs;
     const auto config = [](int64_t first, int64_t second, int64_t third) {
         return small_pinn(
@@ -333,17 +332,23 @@ TEST(TrainingResume, MoreStepsOfAPhaseThatIsOverAreRefused) {
     EXPECT_EQ(
         refusal(folder, config(6, 4, 3)),
         "the checkpoint stands in phase 3; training.phases[0].steps = 6, was 5: phase 1 is over "
-        "and gets no more steps; give them to the last phase, or start from a checkpoint of "
+        "and keeps its steps; change those of the last phase, or start from a checkpoint of "
         "phase 1");
     EXPECT_NE(refusal(folder, config(5, 5, 3)).find("phases[1].steps = 5, was 4"),
               std::string::npos);
     EXPECT_NE(refusal(folder, config(5, 10, 9)).find("phases[1].steps = 10, was 4"),
               std::string::npos);
+    // Fewer, alone or made up for by more of the last phase.
+    EXPECT_NE(refusal(folder, config(2, 4, 3)).find("phases[0].steps = 2, was 5: phase 1 is over"),
+              std::string::npos);
+    EXPECT_NE(refusal(folder, config(5, 1, 9)).find("phases[1].steps = 1, was 4: phase 2 is over"),
+              std::string::npos);
     expect_same(whole, piece(folder, config(5, 4, 3)), "after the refusals");
     // One that was interrupted as well; of the phase it stands in more can be made.
     const TemporaryFolder cut;
     piece(cut, config(5, 4, 3), stopped_in_step(7));
-    EXPECT_NE(refusal(cut, config(9, 4, 3)).find("stands in phase 2"), std::string::npos);
+    for (const int64_t first : {4, 9})
+        EXPECT_NE(refusal(cut, config(first, 4, 3)).find("stands in phase 2"), std::string::npos);
     EXPECT_EQ(piece(cut, config(5, 6, 3)).result.steps, 14);
 }
 
