@@ -64,6 +64,9 @@ struct Kernels {
     // Position (int64) of the first largest or smallest value along the axis; out has size 1 there.
     void (*arg_reduce)(bool largest, const Tensor& out, const Tensor& in, int axis);
 
+    // Along the last axis; both contiguous and not empty.
+    void (*softmax)(const Tensor& out, const Tensor& in);
+
     // out[..., i, j] = Σ_k a[..., i, k] b[..., k, j] for equal leading (batch) axes, some with
     // stride 0.
     void (*matmul)(const Tensor& out, const Tensor& a, const Tensor& b);

@@ -201,11 +201,15 @@ struct Silu {
         return x / (T(1) + exp(-x));
     }
 };
+template <class T>
+HOST_DEVICE T gelu(T x) {
+    return T(0.5) * x * (T(1) + erf(x * T(sqrt_half)));
+}
 struct Gelu {
     static constexpr auto name = "gelu";
     template <class T>
     HOST_DEVICE static T value(T x) {
-        return T(0.5) * x * (T(1) + erf(x * T(sqrt_half)));
+        return gelu(x);
     }
 };
 // sqrt(2/pi) (x + 0.044715 x^3): Hendrycks and Gimpel's approximation, the form GPT-2 uses.

@@ -111,6 +111,7 @@ Kernels make_kernels() {
     table.scatter_add = Counted<scatter_add>::run;
     table.cumulative_sum = Counted<cumulative_sum>::run;
     table.cumulative_product = Counted<cumulative_product>::run;
+    table.softmax = Counted<softmax>::run;
     table.argsort = Counted<argsort>::run;
     table.searchsorted = Counted<searchsorted>::run;
     table.activation_forward = Counted<activation_forward>::run;

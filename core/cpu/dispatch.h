@@ -49,6 +49,7 @@ void gather(const Tensor& out, const Tensor& in, const Tensor& index, int axis);
 void scatter_add(const Tensor& out, const Tensor& index, const Tensor& source, int axis);
 void cumulative_sum(const Tensor& out, const Tensor& in, int axis, bool reversed);
 void cumulative_product(const Tensor& out, const Tensor& in, int axis);
+void softmax(const Tensor& out, const Tensor& in);
 void argsort(const Tensor& out, const Tensor& in, int axis, bool descending);
 void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right);
 void activation_forward(const ActivationProgram& program, const Tensor& out, const Tensor& in);

@@ -26,8 +26,9 @@ struct Chain : ChainArguments<T> {
     int64_t blocks;
     int64_t norms;  // elements of one feature's channels in a block
 
+    // `wanted`: the gradients of a backward pass; empty in a forward pass.
     Chain(const LayerChainProgram& chain, const Tensor& input,
-          std::span<const ChainTensors> tensors) {
+          std::span<const ChainTensors> tensors, std::span<const ChainTensors> wanted = {}) {
         const int64_t channels = chain.composition.channels, block = chain_block<T>;
         this->program = &chain;
         this->x = input.data<T>();
@@ -50,9 +51,9 @@ struct Chain : ChainArguments<T> {
                   width,
                   from.weight.size(0),
                   step.width(from.weight.size(0)),
-                  this->parameters};
-            this->parameters +=
-                to.products * to.inputs + to.products + 2 * int64_t{step.exponentials};
+                  this->parameters,
+                  !wanted.empty() && wanted[l].weight.defined()};
+            this->parameters += to.weights() + to.products + 2 * int64_t{step.exponentials};
             if (step.kind != LayerChainProgram::Kind::linear)
                 this->saved_per_block += norms * (to.products + to.width);
             else if (l + 1 < chain.steps_count)
@@ -114,7 +115,7 @@ void chain_forward(const LayerChainProgram& program, const Tensor& out, const Te
 void chain_backward(const LayerChainProgram& program, const ChainGradientTensors& gradients,
                     const Tensor& saved, const Tensor& x, std::span<const ChainTensors> steps) {
     dispatch_floating("layer_chain", x.dtype(), [&]<class T>(T) {
-        const Chain<T> chain(program, x, steps);
+        const Chain<T> chain(program, x, steps, gradients.steps);
         const int64_t chunks = (chain.blocks + chunk_blocks - 1) / chunk_blocks;
         const Tensor partial = Tensor::empty({chunks, chain.parameters}, x.dtype());
         parallel_for(chain.blocks, chunk_blocks, [&](int64_t begin, int64_t end) {
@@ -132,7 +133,7 @@ void chain_backward(const LayerChainProgram& program, const ChainGradientTensors
             const ChainTensors& wanted = gradients.steps[l];
             int64_t first = step.first_parameter;
             add_chunks<T>(wanted.weight, partial, first);
-            add_chunks<T>(wanted.bias, partial, first += step.products * step.inputs);
+            add_chunks<T>(wanted.bias, partial, first += step.weights());
             add_chunks<T>(wanted.growth, partial, first += step.products);
             add_chunks<T>(wanted.norm_growth, partial, first + program.steps[l].exponentials);
         }

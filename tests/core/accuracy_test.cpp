@@ -2,6 +2,7 @@
 // whole range of inputs: every exponent, both signs, denormals, infinities, NaN.
 #include <bit>
 #include <limits>
+#include <numbers>
 
 #include "tests/core/kernel_testing.h"
 
@@ -53,6 +54,12 @@ std::vector<T> inputs() {
             const T value = std::bit_cast<T>(bits);
             values.push_back(i % 2 ? value : -value);
         }
+    // Near the zeros of sin and cos.
+    for (int i = -40'000; i <= 40'000; ++i) {
+        const auto zero = static_cast<T>(i * (std::numbers::pi / 2));
+        values.push_back(zero);
+        values.push_back(std::nextafter(zero, T(0)));
+    }
     for (int i = -20'000; i <= 20'000; ++i) {
         values.push_back(T(i) / T(2000));
         values.push_back(T(i) / T(150));
@@ -83,6 +90,29 @@ template <class Op, class F>
 void expect_both_accurate(F&& reference, double ulps = 2) {
     expect_accurate<Op, float>(reference, ulps);
     expect_accurate<Op, double>(reference, ulps);
+}
+
+// x Φ(x). In double the error function cancels for negative x.
+TEST_P(Accuracy, Gelu) {
+    const auto exact = [](auto x) {
+        using T = decltype(x);
+        return std::isinf(x) ? std::max(x, T(0)) : x * std::erfc(-x / std::sqrt(T(2))) / 2;
+    };
+    std::vector<float> x;
+    for (int i = -9000; i <= 20'000; ++i) x.push_back(float(i) / 1000);
+    x.push_back(INFINITY);
+    const auto size = static_cast<int64_t>(x.size());
+    const Tensor out = Tensor::empty({size});
+    kernels({}).unary[index_in<scalar::Gelu, scalar::Unary>](out, Tensor::from(x, {size}));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double value = exact(double(x[i])), found = out.data<float>()[i];
+        if (x[i] > -1)
+            EXPECT_LE(distance(float(found), value), 3) << x[i];
+        else  // the baseline cancels, 1e-7 of |x|
+            EXPECT_NEAR(found, value,
+                        GetParam() == cpu::SimdLevel::baseline ? 1e-7 * -x[i] : 2e-4 * -value)
+                << x[i];
+    }
 }
 
 TEST_P(Accuracy, ElementaryFunctions) {

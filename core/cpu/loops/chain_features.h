@@ -95,7 +95,7 @@ void chain_exponents(const FeatureStep<T>& f, T* z, const T* p, const T* norms) 
         }
 }
 
-// Calls found(feature, pack) for each pack that has an exponent beyond the limit.
+// Calls found(place) for each pack that has an exponent beyond the limit: where it begins in z.
 template <class T, class F>
 void for_clamped(const FeatureStep<T>& f, const T* z, F&& found) {
     using P = Pack<T>;

@@ -64,7 +64,8 @@ void adam_loop(T* __restrict parameters, T* __restrict first_moment, T* __restri
     const T keep2 = static_cast<T>(arguments.beta2);
     const T add2 = static_cast<T>(1 - arguments.beta2);
     const T rate = static_cast<T>(arguments.learning_rate / correction1);
-    const T root_correction = square_root(static_cast<T>(correction2));
+    // The only division of an element is the last one: it costs as much as ten products.
+    const T inverse_root = T(1) / square_root(static_cast<T>(correction2));
     const T epsilon = static_cast<T>(arguments.epsilon);
     const double decay = arguments.weight_decay;
     const T gradient_decay = static_cast<T>(arguments.decoupled ? 0 : decay);
@@ -75,7 +76,7 @@ void adam_loop(T* __restrict parameters, T* __restrict first_moment, T* __restri
         const T v = keep2 * second_moment[i] + add2 * g * g;
         first_moment[i] = m;
         second_moment[i] = v;
-        const T denominator = square_root(v) / root_correction + epsilon;
+        const T denominator = square_root(v) * inverse_root + epsilon;
         parameters[i] = keep * parameters[i] - rate * (m / denominator);
     }
 }
@@ -98,18 +99,34 @@ double sum_of_lanes(double* partial) {
     return partial[0];
 }
 
+// sum + a b. The product of two floats is exact in double: fused or not, the bits are the same.
 template <class A, class B>
-double dot(const void* a_values, const void* b_values, int64_t count) {
-    const A* a = static_cast<const A*>(a_values);
-    const B* b = static_cast<const B*>(b_values);
+inline double add_product(double sum, A a, B b) {
+#if defined(__FMA__)
+    if constexpr (sizeof(A) == 4 && sizeof(B) == 4)
+        return __builtin_fma(static_cast<double>(a), static_cast<double>(b), sum);
+#endif
+    return sum + static_cast<double>(a) * static_cast<double>(b);
+}
+
+template <class A, class B>
+double dot_loop(const A* a, const B* b, int64_t count) {
     double partial[lanes] = {};
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes)
         for (int lane = 0; lane < lanes; ++lane)
-            partial[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+            partial[lane] = add_product(partial[lane], a[i + lane], b[i + lane]);
     for (int lane = 0; i + lane < count; ++lane)
-        partial[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+        partial[lane] = add_product(partial[lane], a[i + lane], b[i + lane]);
     return sum_of_lanes(partial);
+}
+
+template <class A, class B>
+double dot(const void* a_values, const void* b_values, int64_t count) {
+    const A* a = static_cast<const A*>(a_values);
+    if constexpr (sizeof(A) == sizeof(B))
+        if (a_values == b_values) return dot_loop(a, a, count);  // read once
+    return dot_loop(a, static_cast<const B*>(b_values), count);
 }
 
 template <class A>

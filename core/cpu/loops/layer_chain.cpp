@@ -10,30 +10,6 @@ namespace {
 
 using Kind = LayerChainProgram::Kind;
 
-// in [channels, rows, features] -> panel [channels, features, block]; a last block is filled up
-// with its last point, whose values are as good as any other's.
-template <class T>
-void load_panel(T* panel, const T* in, int channels, int64_t rows, int64_t features, int64_t begin,
-                int64_t count) {
-    for (int c = 0; c < channels; ++c)
-        for (int64_t p = 0; p < chain_block<T>; ++p) {
-            const T* point = in + (c * rows + begin + (p < count ? p : count - 1)) * features;
-            for (int64_t f = 0; f < features; ++f)
-                panel[(c * features + f) * chain_block<T> + p] = point[f];
-        }
-}
-
-template <class T>
-void store_panel(T* out, const T* panel, int channels, int64_t rows, int64_t features,
-                 int64_t begin, int64_t count) {
-    for (int c = 0; c < channels; ++c)
-        for (int64_t p = 0; p < count; ++p) {
-            T* point = out + (c * rows + begin + p) * features;
-            for (int64_t f = 0; f < features; ++f)
-                point[f] = panel[(c * features + f) * chain_block<T> + p];
-        }
-}
-
 // Points beyond the end of the data must add nothing to any gradient.
 template <class T>
 void clear_beyond(T* panel, int64_t rows, int64_t count) {
@@ -140,7 +116,7 @@ void backward(const ChainArguments<T>& a, const ChainGradients<T>& g, const T* s
             kept = products;
             const T* x = l == 0 ? first : kept - channels * inner;
             T* weight_sums = sums + s.first_parameter * width;
-            T* bias_sums = weight_sums + s.products * s.inputs * width;
+            T* bias_sums = weight_sums + s.weights() * width;
             T* growth_sums = bias_sums + s.products * width;
             switch (step.kind) {
                 case Kind::linear:
@@ -158,7 +134,8 @@ void backward(const ChainArguments<T>& a, const ChainGradients<T>& g, const T* s
                     break;
             }
             if (s.bias) add_bias_gradient(bias_sums, d, s.products);
-            add_weight_gradient(weight_sums, d, x, channels, s.products, s.inputs);
+            if (s.trains_weight)
+                add_weight_gradient(weight_sums, d, x, channels, s.products, s.inputs);
             if (l == 0 && !g.x) break;
             for (int c = 0; c < channels; ++c)
                 product<T>(other + c * inner, {s.weight, 1, s.inputs}, nullptr, d + c * size,

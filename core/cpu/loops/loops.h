@@ -57,8 +57,12 @@ struct ChainStep {
     const T *weight, *bias, *growth, *norm_growth, *norm_weights;
     const int32_t* projections;
     int64_t inputs, products, width;
-    // Where the gradients of weight, bias, growth and norm_growth begin, one after the other.
+    // Where the gradients of weight (if it has one), bias, growth and norm_growth begin, one after
+    // the other.
     int64_t first_parameter;
+    bool trains_weight;
+
+    int64_t weights() const { return trains_weight ? products * inputs : 0; }
 };
 template <class T>
 struct ChainArguments {
@@ -92,6 +96,12 @@ struct TypedLoops {
     // both forms give the same bits.
     void (*reduce_columns[3])(Extent, T* out, int64_t out_stride, const T* in, Stride);
     void (*reduce_rows[3])(Extent, T* out, int64_t out_stride, const T* in, Stride);
+    // Softmax along rows of neighbouring elements: of whole rows; or part by part, first the
+    // largest element of each (but NaN; infinite ones count as 0 where they are subtracted) and Σ
+    // e^(element - largest), then, with those of the row, its results.
+    void (*softmax_rows)(T* out, const T* in, int64_t rows, int64_t columns);
+    void (*softmax_sum)(const T* in, int64_t count, T* most, double* sum);
+    void (*softmax_part)(T* out, const T* in, int64_t count, T most, double sum);
     // Conversion from this type, indexed by the DType of the target (float32 … uint8): to whole
     // numbers toward zero, to the nearest end of the range outside it, NaN to 0.
     void (*convert[5])(Extent, void* out, Stride, const T* in, Stride);

@@ -19,6 +19,83 @@ constexpr int product_rows = 3, gradient_tile = 3;
 constexpr int product_rows = 2, gradient_tile = 2;
 #endif
 
+// The square of packs, rows and columns exchanged: at step s the blocks of s x s beside its
+// diagonal.
+template <int step, class T>
+inline void exchange_blocks(Pack<T>* packs) {
+    constexpr int width = Pack<T>::width;
+    using Index = typename RegisterOf<T, pack_bytes>::Mask;
+    Index upper, lower;
+    for (int lane = 0; lane < width; ++lane) {
+        const bool right = lane & step;
+        upper[lane] = right ? width + lane - step : lane;
+        lower[lane] = right ? width + lane : lane + step;
+    }
+    for (int i = 0; i < width; ++i) {
+        if (i & step) continue;
+        const auto a = packs[i].values, b = packs[i + step].values;
+        packs[i] = Pack<T>::of(__builtin_shuffle(a, b, upper));
+        packs[i + step] = Pack<T>::of(__builtin_shuffle(a, b, lower));
+    }
+}
+template <class T>
+inline void transpose_packs(Pack<T>* packs) {
+    if constexpr (pack_bytes > 0) {
+        exchange_blocks<1>(packs);
+        if constexpr (Pack<T>::width > 2) exchange_blocks<2>(packs);
+        if constexpr (Pack<T>::width > 4) exchange_blocks<4>(packs);
+        if constexpr (Pack<T>::width > 8) exchange_blocks<8>(packs);
+    }
+}
+
+// in [channels, rows, features] -> panel [channels, features, block]; a last block is filled up
+// with its last point, whose values are as good as any other's.
+template <class T>
+void load_panel(T* panel, const T* in, int channels, int64_t rows, int64_t features, int64_t begin,
+                int64_t count) {
+    constexpr int width = Pack<T>::width;
+    for (int c = 0; c < channels; ++c, panel += features * chain_block<T>) {
+        const auto point = [&](int64_t p) {
+            return in + (c * rows + begin + (p < count ? p : count - 1)) * features;
+        };
+        for (int64_t p = 0; p < chain_block<T>; p += width) {
+            int64_t f = 0;
+            for (; f + width <= features; f += width) {
+                Pack<T> packs[width];
+                for (int i = 0; i < width; ++i) packs[i] = Pack<T>::load(point(p + i) + f);
+                transpose_packs<T>(packs);
+                for (int i = 0; i < width; ++i)
+                    packs[i].store(panel + (f + i) * chain_block<T> + p);
+            }
+            for (int i = 0; i < width; ++i)
+                for (int64_t g = f; g < features; ++g)
+                    panel[g * chain_block<T> + p + i] = point(p + i)[g];
+        }
+    }
+}
+
+template <class T>
+void store_panel(T* out, const T* panel, int channels, int64_t rows, int64_t features,
+                 int64_t begin, int64_t count) {
+    constexpr int width = Pack<T>::width;
+    for (int c = 0; c < channels; ++c, panel += features * chain_block<T>)
+        for (int64_t p = 0; p < count; p += width) {
+            const int64_t points = count - p < width ? count - p : width;
+            T* const first = out + (c * rows + begin + p) * features;
+            int64_t f = 0;
+            for (; f + width <= features; f += width) {
+                Pack<T> packs[width];
+                for (int i = 0; i < width; ++i)
+                    packs[i] = Pack<T>::load(panel + (f + i) * chain_block<T> + p);
+                transpose_packs<T>(packs);
+                for (int64_t i = 0; i < points; ++i) packs[i].store(first + i * features + f);
+            }
+            for (int64_t i = 0; i < points; ++i)
+                for (int64_t g = f; g < features; ++g)
+                    first[i * features + g] = panel[g * chain_block<T> + p + i];
+        }
+}
+
 // A matrix that is read element by element: w[row, column].
 template <class T>
 struct Weights {

@@ -13,5 +13,6 @@ void add_random(Loops& loops) noexcept;
 void add_activation(Loops& loops) noexcept;
 void add_exponential_features(Loops& loops) noexcept;
 void add_layer_chain(Loops& loops) noexcept;
+void add_softmax(Loops& loops) noexcept;
 
 }  // namespace ralimp::cpu::SIMD_LEVEL
