@@ -147,10 +147,13 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
               f.exponential_rows + f.rows * f.degree == layer.weight.size(0),
           "layer_chain: the features of layer {} do not fit its weights {}", index,
           layer.weight.shape());
-    for (int32_t projection : f.projections.to_vector<int32_t>())
+    const Tensor projections = f.projections.contiguous();
+    for (int64_t i = 0; i < projections.elements(); ++i) {
+        const int32_t projection = projections.data<int32_t>()[i];
         check(projection >= 0 && projection < f.exponential_rows,
               "layer_chain: layer {} has no projection {} of {}", index, projection,
               f.exponential_rows);
+    }
     step.kind = Kind::features;
     step.exponentials = static_cast<int32_t>(exponentials[0]);
     step.exponential_rows = static_cast<int32_t>(f.exponential_rows);
@@ -161,21 +164,6 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
 }
 
 }  // namespace
-
-bool fits_chain(std::span<const ChainLayer> layers) {
-    constexpr int64_t most = LayerChainProgram::max_width;
-    for (const ChainLayer& layer : layers) {
-        const int64_t exponentials = layer.features ? layer.features->growth.elements() : 0;
-        const int64_t polynomial =
-            layer.features ? layer.features->rows * layer.features->degree : 0;
-        // What follows features has as many inputs, but few outputs.
-        if (layer.weight.size(0) > most ||
-            exponentials + polynomial > LayerChainProgram::max_features)
-            return false;
-        if (&layer == &layers.front() && layer.weight.size(1) > most) return false;
-    }
-    return true;
-}
 
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
     check(!layers.empty() && layers.size() <= LayerChainProgram::max_steps,

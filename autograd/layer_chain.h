@@ -30,8 +30,12 @@ struct ChainLayer {
     std::optional<ChainFeatures> features = {};
 };
 
-// Whether the layers may be part of a chain: none too wide.
-bool fits_chain(std::span<const ChainLayer> layers);
+// Whether a step of these sizes is small enough to be part of a chain; wider products are better
+// off with a BLAS. `values`: the features, or again the products.
+constexpr bool fits_chain(int64_t inputs, int64_t products, int64_t values) {
+    constexpr int64_t most = LayerChainProgram::max_width;
+    return inputs <= most && products <= most && values <= LayerChainProgram::max_features;
+}
 
 // x [rows, inputs] through all layers, at most LayerChainProgram::max_steps. The same as
 // apply(activation, linear(x, weight, bias), scale, envelope) layer by layer, or the features in

@@ -63,9 +63,11 @@ public:
     // Visits the layers that clamp exponents to keep them finite.
     virtual void visit_clamps(const std::string&, const ClampVisitor&) const {}
 
-    // What it does as steps of a chain, so that neighbours may be computed as one; empty where it
-    // cannot.
+    // What it does as steps of a chain; empty where it has no such form.
     virtual std::vector<ChainLayer> as_chain() const { return {}; }
+    // Whether it has that form and is small enough to be computed in it, as one with its
+    // neighbours.
+    virtual bool fits_chain() const { return false; }
 
     // The layers it is made of, for whoever lists them; of a single layer itself.
     virtual std::vector<const Layer*> parts() const { return {this}; }

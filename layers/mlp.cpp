@@ -21,12 +21,12 @@ Jet Mlp::forward(const Jet& x) const {
         chain.clear();
     };
     for (const auto& layer : layers_) {
-        std::vector<ChainLayer> steps = layer->as_chain();
-        if (steps.empty() || !fits_chain(steps)) {
+        if (!layer->fits_chain()) {
             finish_chain();
             y = layer->forward(y);
             continue;
         }
+        std::vector<ChainLayer> steps = layer->as_chain();
         if (chain.size() + steps.size() > LayerChainProgram::max_steps) finish_chain();
         std::move(steps.begin(), steps.end(), std::back_inserter(chain));
     }

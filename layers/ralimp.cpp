@@ -1,6 +1,7 @@
 #include "layers/ralimp.h"
 
 #include <limits>
+#include <span>
 
 #include "autograd/operations.h"
 
@@ -88,8 +89,13 @@ void Ralimp::redraw_projections(uint64_t seed) {
     rows_.copy_from(draw_rows(seed));
 }
 
-// Ψ meets each part of the features by itself: joining them would copy all of them twice.
 Jet Ralimp::forward(const Jet& x) const {
+    // All features in one pass over x; Ψ is left to a BLAS.
+    if (has_chain_form()) {
+        const std::vector<ChainLayer> steps = as_chain();
+        return linear(layer_chain(x, std::span(steps).first(1)), steps[1].weight, steps[1].bias);
+    }
+    // Ψ meets each part of the features by itself: joining them would copy all of them twice.
     WeightSide side = weight_side();
     const std::vector<Jet> parts = raw_features(x);
     const int64_t rational = slots_.features();
@@ -113,12 +119,21 @@ Jet Ralimp::forward(const Jet& x) const {
     return sums.back();
 }
 
-// Real exponents with norms that are exact or left out: e^z, and Ψ with the standardization.
+// Real exponents, with norms that are exact or left out.
+bool Ralimp::has_chain_form() const {
+    return slots_.features() > 0 && !slots_.oscillating() &&
+           config_.norm != FeatureNorm::projected && (config_.degree <= 1 || config_.share_rows);
+}
+
+bool Ralimp::fits_chain() const {
+    return has_chain_form() && ralimp::fits_chain(inputs_, rows_.size(0), feature_count()) &&
+           outputs_ <= LayerChainProgram::max_width;
+}
+
+// The features e^z, and Ψ with the standardization.
 std::vector<ChainLayer> Ralimp::as_chain() const {
+    if (!has_chain_form()) return {};
     const int64_t degree = std::max<int64_t>(config_.degree, 0);
-    if (slots_.features() == 0 || slots_.oscillating() || config_.norm == FeatureNorm::projected ||
-        (degree > 1 && !config_.share_rows))
-        return {};
     const Tensor frequencies = atoms_.frequencies();
     ChainFeatures features{.projections = slots_.projections(),
                            .growth = slots_.growth_of(frequencies),

@@ -13,6 +13,7 @@ public:
     using Layer::forward;
     Jet forward(const Jet& x) const override;
     std::vector<ChainLayer> as_chain() const override;
+    bool fits_chain() const override;
     int64_t inputs() const override { return inputs_; }
     int64_t outputs() const override { return outputs_; }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
@@ -51,6 +52,7 @@ public:
     double exponent() const { return exponent_; }
 
 private:
+    bool has_chain_form() const;
     std::vector<Jet> raw_features(const Jet& x) const;
     Jet rational_features(const Jet& x, const Jet& projections) const;
     Tensor polynomial_psi(const Tensor& projections, const Tensor& shift, Tensor& constant) const;

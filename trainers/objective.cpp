@@ -35,13 +35,15 @@ NamedValues sum(const std::vector<Part>& parts) {
 
 template <class T>
 void add_gradients(const std::vector<Part>& parts, const Tensor& out) {
+    constexpr int64_t grain = 2048;
     T* to = out.data<T>();
-    parallel_for(out.elements(), 8192, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-            double total = 0;
-            for (const Part& part : parts) total += part.gradient.data<T>()[i];
-            to[i] = static_cast<T>(total);
+    parallel_for(out.elements(), grain, [&](int64_t begin, int64_t end) {
+        double totals[grain] = {};
+        for (const Part& part : parts) {
+            const T* from = part.gradient.data<T>() + begin;
+            for (int64_t i = 0; i < end - begin; ++i) totals[i] += from[i];
         }
+        for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(totals[i - begin]);
     });
 }
 

@@ -6,6 +6,7 @@
 #include "autograd/operations.h"
 #include "core/cpu/dispatch.h"
 #include "core/parallel.h"
+#include "layers/dense.h"
 #include "layers/parameters.h"
 #include "layers/ralimp.h"
 
@@ -66,6 +67,12 @@ RalimpConfig real_input() {
     return config;
 }
 
+// Without a chain, as the layers do that have none.
+Jet one_by_one(const Ralimp& layer, const Jet& x) {
+    const Ralimp::WeightSide side = layer.weight_side();
+    return linear(layer.features(x), side.psi, side.constant);
+}
+
 void expect_agreement(const RalimpConfig& config, const std::shared_ptr<const JetPlan>& plan,
                       DType dtype, double tolerance, double deviation = 0.6) {
     Trained trained(config, dtype);
@@ -79,7 +86,7 @@ void expect_agreement(const RalimpConfig& config, const std::shared_ptr<const Je
     take_clamps(trained.layer);
     const Jet chained = layer_chain(x, trained.layer.as_chain());
     const auto chained_clamps = take_clamps(trained.layer);
-    const Jet plain = trained.layer.forward(x);
+    const Jet plain = one_by_one(trained.layer, x);
     EXPECT_EQ(chained_clamps, take_clamps(trained.layer));
     EXPECT_LT(difference(chained.channels(), plain.channels()), tolerance);
     const Tensor weights = normal(plain.channels().shape(), 5, 1, dtype);
@@ -156,7 +163,8 @@ TEST(RalimpChain, HasSecondGradients) {
     const Tensor points = requires_grad(normal({9, 5}, 2, 0.6, DType::float64));
     const auto second = [&](bool chained) {
         const Jet x = Jet::input(points, JetPlan::make({{0, 0}}));
-        const Jet y = chained ? layer_chain(x, trained.layer.as_chain()) : trained.layer.forward(x);
+        const Jet y =
+            chained ? layer_chain(x, trained.layer.as_chain()) : one_by_one(trained.layer, x);
         const Tensor first = sum(square(y.channels()));
         return trained.parameters.gradient(sum(square(grad(first, points, true))));
     };
@@ -193,6 +201,23 @@ TEST(RalimpChain, IsNotOfferedForWhatItCannotDo) {
         config.split = split;
         EXPECT_TRUE(Trained::started(config, DType::float64).as_chain().empty());
     }
+}
+
+// Decided by sizes, before anything is computed for it; by itself a wide layer still has the form.
+TEST(RalimpChain, WideLayersAreLeftToABlas) {
+    const auto layer = [](int64_t inputs, int64_t outputs, const RalimpConfig& config) {
+        return Ralimp(inputs, outputs, config, HiddenStart{});
+    };
+    EXPECT_TRUE(layer(64, 64, real_input()).fits_chain());
+    EXPECT_FALSE(layer(65, 64, real_input()).fits_chain());
+    EXPECT_FALSE(layer(64, 65, real_input()).fits_chain());
+    EXPECT_EQ(layer(65, 64, real_input()).as_chain().size(), 2u);
+    RalimpConfig config = real_input();
+    config.features = 22;  // 66 projection rows
+    EXPECT_FALSE(layer(20, 20, config).fits_chain());
+    EXPECT_TRUE(Dense(64, 64, DType::float32, {}, Activation::tanh).fits_chain());
+    EXPECT_FALSE(Dense(64, 65, DType::float32, {}, Activation::tanh).fits_chain());
+    EXPECT_FALSE(Linear(65, 1, DType::float32, {}).fits_chain());
 }
 
 }  // namespace
