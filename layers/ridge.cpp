@@ -1,46 +1,157 @@
 #include "layers/ridge.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
+
+#include "autograd/operations.h"
+#include "core/interruption.h"
 
 namespace ralimp {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 namespace {
 
-RowMajor to_matrix(const Tensor& tensor) {
-    const std::vector<double> values = tensor.to_doubles();
-    return Eigen::Map<const RowMajor>(values.data(), tensor.size(0), tensor.size(1));
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using View = Eigen::Map<RowMajor, 0, Eigen::OuterStride<>>;
+
+// All work is cut into products of at most so many multiplications, a fraction of a second each,
+// between which an interruption is seen; few are too small for BLAS.
+constexpr int64_t most_work = int64_t{1} << 33;
+constexpr int64_t panel = 128;  // columns that the decomposition treats at a time
+
+// Of a float64 matrix, or a block of one, whose rows are contiguous.
+View view_of(const Tensor& x) {
+    return {x.data<double>(), x.size(0), x.size(1), Eigen::OuterStride<>(x.strides()[0])};
 }
 
-Tensor to_tensor(const RowMajor& matrix, const Shape& shape, DType dtype) {
-    const Tensor result = Tensor::empty(shape, dtype);
-    result.copy_from(Tensor::from(
-        std::span<const double>(matrix.data(), static_cast<std::size_t>(matrix.size())), shape));
+Tensor rows_of(const Tensor& x, int64_t begin, int64_t end) { return slice(x, 0, begin, end); }
+Tensor block_of(const Tensor& x, int64_t row, int64_t row_end, int64_t column, int64_t column_end) {
+    return slice(slice(x, 0, row, row_end), 1, column, column_end);
+}
+
+// A B.
+Tensor product(const Tensor& a, const Tensor& b) {
+    const int64_t columns = b.size(1);
+    const int64_t step = std::max<int64_t>(64, most_work / std::max<int64_t>(1, a.elements()));
+    const Tensor result = Tensor::empty({a.size(0), columns}, DType::float64);
+    for (int64_t begin = 0; begin < columns; begin += step) {
+        throw_if_interrupted();
+        const int64_t end = std::min(begin + step, columns);
+        slice(result, 1, begin, end).copy_from(matmul(a, slice(b, 1, begin, end)));
+    }
     return result;
+}
+
+// A Aᵀ / n + penalty I for A [m, k]: only blocks on the diagonal and below are filled.
+Tensor normal_matrix(const Tensor& a, double n, double penalty) {
+    const int64_t m = a.size(0), side = a.size(1) * 256 * 256 > most_work ? 64 : 256;
+    const Tensor result = Tensor::zeros({m, m}, DType::float64);
+    for (int64_t row = 0; row < m; row += side)
+        for (int64_t column = 0; column <= row; column += side) {
+            throw_if_interrupted();
+            const int64_t row_end = std::min(row + side, m),
+                          column_end = std::min(column + side, m);
+            block_of(result, row, row_end, column, column_end)
+                .copy_from(
+                    matmul(rows_of(a, row, row_end), transpose(rows_of(a, column, column_end))) *
+                    (1 / n));
+        }
+    view_of(result).diagonal().array() += penalty;
+    return result;
+}
+
+// Replaces the lower triangle of a positive definite matrix by that of its Cholesky factor L.
+void decompose(const Tensor& a, double penalty) {
+    const int64_t n = a.size(0);
+    for (int64_t begin = 0; begin < n; begin += panel) {
+        throw_if_interrupted();
+        const int64_t end = std::min(begin + panel, n);
+        if (begin > 0) {
+            const Tensor done = block_of(a, begin, n, 0, begin);
+            const Tensor columns = block_of(a, begin, n, begin, end);
+            columns.copy_from(columns - matmul(done, transpose(rows_of(done, 0, end - begin))));
+        }
+        View diagonal = view_of(block_of(a, begin, end, begin, end));
+        const Eigen::LLT<RowMajor> factor(diagonal);
+        check(
+            factor.info() == Eigen::Success,
+            "ridge_regression: the penalty {} is too small for features that depend on each other",
+            penalty);
+        diagonal = RowMajor(factor.matrixL());
+        if (end == n) break;
+        View below = view_of(block_of(a, end, n, begin, end));
+        diagonal.transpose().triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(below);
+    }
+}
+
+// Replaces b [n, columns] by (L Lᵀ)⁻¹ b.
+void solve(const Tensor& l, const Tensor& b) {
+    const int64_t n = l.size(0), last = (n - 1) / panel * panel;
+    const auto reduce = [&](const Tensor& rows, const Tensor& factor, const Tensor& known) {
+        rows.copy_from(rows - product(factor, known));
+    };
+    for (int64_t begin = 0; begin < n; begin += panel) {
+        const int64_t end = std::min(begin + panel, n);
+        const Tensor rows = rows_of(b, begin, end);
+        if (begin > 0) reduce(rows, block_of(l, begin, end, 0, begin), rows_of(b, 0, begin));
+        View solution = view_of(rows);
+        view_of(block_of(l, begin, end, begin, end))
+            .triangularView<Eigen::Lower>()
+            .solveInPlace(solution);
+    }
+    for (int64_t begin = last; begin >= 0; begin -= panel) {
+        const int64_t end = std::min(begin + panel, n);
+        const Tensor rows = rows_of(b, begin, end);
+        if (end < n) reduce(rows, transpose(block_of(l, end, n, begin, end)), rows_of(b, end, n));
+        View solution = view_of(rows);
+        view_of(block_of(l, begin, end, begin, end))
+            .transpose()
+            .triangularView<Eigen::Upper>()
+            .solveInPlace(solution);
+    }
+}
+
+// A copy in float64 without the mean over the rows, and that mean [1, columns].
+std::pair<Tensor, Tensor> centered(const Tensor& given) {
+    const Tensor x = Tensor::empty(given.shape(), DType::float64);
+    x.copy_from(given);
+    View view = view_of(x);
+    check(view.allFinite(),
+          "ridge_regression: a feature or target is not finite; scale the inputs down");
+    const Tensor mean = Tensor::empty({1, x.size(1)}, DType::float64);
+    view_of(mean) = view.colwise().mean();
+    view.rowwise() -= view_of(mean).row(0);
+    return {x, mean};
 }
 
 }  // namespace
 
+// With the centered X [n, F] and Y the weight is Yᵀ X (Xᵀ X + n penalty)⁻¹ / n and as well
+// Yᵀ (X Xᵀ + n penalty)⁻¹ X / n: whichever matrix is smaller is decomposed.
 RidgeSolution ridge_regression(const Tensor& features, const Tensor& targets, double penalty) {
     check(features.dims() == 2 && targets.dims() == 2 && features.size(0) == targets.size(0),
           "ridge_regression: features {} and targets {} must be [n, …] with one n",
           features.shape(), targets.shape());
     check(penalty > 0, "ridge_regression: the penalty {} must be positive", penalty);
-    RowMajor x = to_matrix(features), y = to_matrix(targets);
-    check(x.allFinite() && y.allFinite(),
-          "ridge_regression: a feature or target is not finite; scale the inputs down");
-    const double n = static_cast<double>(x.rows());
-    const Eigen::RowVectorXd x_mean = x.colwise().mean(), y_mean = y.colwise().mean();
-    x.rowwise() -= x_mean;
-    y.rowwise() -= y_mean;
-    RowMajor normal = x.transpose() * x / n;
-    normal.diagonal().array() += penalty;
-    const RowMajor weight =
-        Eigen::LLT<Eigen::MatrixXd>(normal).solve(x.transpose() * y / n).transpose();
-    const RowMajor bias = y_mean - x_mean * weight.transpose();
-    return {to_tensor(weight, {targets.size(1), features.size(1)}, features.dtype()),
-            to_tensor(bias, {targets.size(1)}, features.dtype())};
+    NoGrad no_grad;
+    const auto [x, x_mean] = centered(features);
+    const auto [y, y_mean] = centered(targets);
+    const double n = static_cast<double>(x.size(0));
+    Tensor weight;  // [outputs, features]
+    if (x.size(1) <= x.size(0)) {
+        const Tensor normal = normal_matrix(transpose(x), n, penalty);
+        const Tensor solution = product(transpose(x), y) * (1 / n);
+        decompose(normal, penalty);
+        solve(normal, solution);
+        weight = transpose(solution);
+    } else {
+        const Tensor normal = normal_matrix(x, n, penalty);
+        const Tensor solution = y * (1 / n);
+        decompose(normal, penalty);
+        solve(normal, solution);
+        weight = product(transpose(solution), x);
+    }
+    const Tensor bias = y_mean - product(x_mean, transpose(weight));
+    return {to(weight.clone(), features.dtype()),
+            to(reshape(bias, {targets.size(1)}), features.dtype())};
 }
 
 }  // namespace ralimp

@@ -9,7 +9,6 @@
 #include "autograd/gradcheck.h"
 #include "autograd/operations.h"
 #include "layers/parameters.h"
-#include "layers/ridge.h"
 
 namespace ralimp {
 namespace {
@@ -529,25 +528,6 @@ TEST(Ralimp, RejectsWhatDoesNotFit) {
     EXPECT_THROW(polynomial.initialize_from_data(Tensor::zeros({4, 2}, DType::float64)), Error);
     EXPECT_THROW(polynomial.initialize_from_data(Tensor::zeros({4, 3}, DType::float64)), Error);
     EXPECT_THROW(polynomial.set_weights(normal({2, 3}, 1, 1), normal({2}, 1, 1)), Error);
-}
-
-TEST(Ridge, SolvesTheNormalEquations) {
-    const Tensor x = normal({200, 5}, 30, 1) + 2.0;
-    const Tensor w = normal({3, 5}, 31, 1);
-    const Tensor y = linear(x, w, Tensor::from(std::vector<double>{1, -2, 0.5}, {3}));
-    const RidgeSolution exact = ridge_regression(x, y, 1e-12);
-    EXPECT_LT(largest_difference(exact.weight, w), 1e-8);
-    EXPECT_LT(largest_difference(linear(x, exact.weight, exact.bias), y), 1e-8);
-    // At the minimum the gradient of the penalized error vanishes.
-    const double penalty = 0.3;
-    const RidgeSolution ridge = ridge_regression(x, y, penalty);
-    const Tensor weight = requires_grad(ridge.weight), bias = requires_grad(ridge.bias);
-    const Tensor loss =
-        sum(square(linear(x, weight, bias) - y)) / 200.0 + sum(square(weight)) * penalty;
-    for (const Tensor& gradient : grad({loss}, {weight, bias}))
-        EXPECT_LT(max(abs(gradient)).item(), 1e-10);
-    EXPECT_THROW(ridge_regression(x, normal({3, 1}, 1, 1), 1), Error);
-    EXPECT_THROW(ridge_regression(x, y, 0), Error);
 }
 
 }  // namespace
