@@ -1,6 +1,9 @@
 #include "layers/layer.h"
 
+#include <algorithm>
+
 #include "autograd/operations.h"
+#include "core/interruption.h"
 
 namespace ralimp {
 
@@ -14,9 +17,17 @@ Tensor Layer::forward(const Tensor& x) const {
     return reshape(forward(Jet::value_only(rows)).value(), shape);
 }
 
+// Some rows at a time, about a second's work: memory stays bounded and an interruption is seen.
 Tensor Layer::initialize_from_data(const Tensor& x) {
     NoGrad no_grad;
-    return forward(x);
+    const int64_t rows = x.size(0), numbers = std::max<int64_t>(1, count().deployed);
+    const int64_t step = std::max<int64_t>(16, (int64_t{1} << 30) / numbers);
+    Tensors pieces;
+    for (int64_t begin = 0; begin == 0 || begin < rows; begin += step) {
+        throw_if_interrupted();
+        pieces.push_back(forward(slice(x, 0, begin, std::min(begin + step, rows))));
+    }
+    return concatenate(pieces);
 }
 
 }  // namespace ralimp

@@ -1,5 +1,6 @@
 // The data-dependent start of a RaLiMP layer.
 #include "autograd/operations.h"
+#include "core/interruption.h"
 #include "layers/ralimp.h"
 #include "layers/ridge.h"
 
@@ -10,6 +11,27 @@ constexpr int64_t most_rows = 4096;  // of a batch that the start looks at
 
 Tensor from_doubles(const std::vector<double>& values, DType dtype) {
     return to(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
+}
+
+// Calls f(begin, end) for ranges of [0, count), each of which is to touch some millions of numbers:
+// memory stays bounded and an interruption is seen.
+template <class F>
+void in_pieces(int64_t count, int64_t numbers_each, F&& f) {
+    const int64_t step = std::max<int64_t>(16, (int64_t{1} << 24) / numbers_each);
+    for (int64_t begin = 0; begin < count; begin += step) {
+        throw_if_interrupted();
+        f(begin, std::min(begin + step, count));
+    }
+}
+
+// layer.features() of the batch [rows, in], [rows, F].
+Tensor features_of(const Ralimp& layer, const Tensor& x) {
+    const Tensor result = Tensor::empty({x.size(0), layer.feature_count()}, x.dtype());
+    in_pieces(x.size(0), layer.feature_count(), [&](int64_t begin, int64_t end) {
+        const Jet rows = Jet::value_only(slice(x, 0, begin, end));
+        slice(result, 0, begin, end).copy_from(layer.features(rows).value());
+    });
+    return result;
 }
 
 double mean_of(const Tensor& x) { return mean(to(x, DType::float64)).item(); }
@@ -28,7 +50,7 @@ Tensor Ralimp::initialize_from_data(const Tensor& x) {
         choose_scales(seen);
     else
         start_free(seen);
-    return forward(x);
+    return Layer::initialize_from_data(x);
 }
 
 // κ balances the sizes of x and w, exactly; τ then follows from the scale rule.
@@ -80,9 +102,15 @@ void Ralimp::start_free(const Tensor& x) {
     const double wanted = config_.start_rms.value_or(config_.split == Split::symmetric ? 0.4 : 1);
     input_scale_.fill(wanted / rms);
 
-    const Tensor raw = features(Jet::value_only(x)).value();
-    const Tensor deviation = sqrt(variance(raw, {0}));
-    feature_mean_.copy_from(mean(raw, {0}));
+    const Tensor deviation = Tensor::empty({feature_count()}, start_.dtype);
+    {
+        const Tensor raw = features_of(*this, x);
+        in_pieces(feature_count(), x.size(0), [&](int64_t begin, int64_t end) {
+            const Tensor columns = slice(raw, 1, begin, end);
+            slice(deviation, 0, begin, end).copy_from(sqrt(variance(columns, {0})));
+            slice(feature_mean_, 0, begin, end).copy_from(mean(columns, {0}));
+        });
+    }
     // A feature that does not move on the batch stays as it is.
     const Tensor moves = greater(deviation, 1e-6 * (abs(feature_mean_) + 1e-30));
     const Tensor one = Tensor::scalar(1, start_.dtype);
@@ -99,7 +127,7 @@ void Ralimp::start_free(const Tensor& x) {
     const Tensor wanted_outputs =
         apply(start_.activation, linear(x, weight, bias), start_.scale, start_.envelope);
     const RidgeSolution solution =
-        ridge_regression(features(Jet::value_only(x)).value(), wanted_outputs, config_.ridge);
+        ridge_regression(features_of(*this, x), wanted_outputs, config_.ridge);
     psi_.copy_from(solution.weight);
     psi_bias_.copy_from(solution.bias);
 }

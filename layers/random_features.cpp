@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/interruption.h"
 
 namespace ralimp {
 
@@ -126,27 +127,59 @@ namespace {
 
 MatrixXd gaussian(Index rows, Index columns, const RandomKey& key, uint64_t first) {
     MatrixXd matrix(rows, columns);
-    for (Index i = 0; i < rows; ++i)
+    for (Index i = 0; i < rows; ++i) {
+        throw_if_interrupted();
         for (Index j = 0; j < columns; ++j)
             matrix(i, j) =
                 random_normal<double>(key, first + static_cast<uint64_t>(i * columns + j));
+    }
     return matrix;
+}
+
+// The Q of a QR decomposition of a matrix [dimension, count], and the signs of R's diagonal. By
+// panels of columns, so that an interruption is seen between them.
+struct Directions {
+    MatrixXd q;
+    Eigen::VectorXd signs;  // 1 or -1
+};
+
+Directions directions_of(MatrixXd matrix) {
+    constexpr Index panel = 48;
+    const Index rows = matrix.rows(), columns = matrix.cols();
+    Directions result{MatrixXd::Identity(rows, columns), Eigen::VectorXd::Ones(columns)};
+    std::vector<Eigen::HouseholderQR<MatrixXd>> panels;
+    for (Index begin = 0; begin < columns; begin += panel) {
+        throw_if_interrupted();
+        const Index width = std::min(panel, columns - begin);
+        panels.emplace_back(matrix.block(begin, begin, rows - begin, width));
+        const auto& qr = panels.back();
+        for (Index i = 0; i < width; ++i)
+            if (qr.matrixQR()(i, i) < 0) result.signs[begin + i] = -1;
+        if (const Index after = columns - begin - width; after > 0)
+            matrix.bottomRightCorner(rows - begin, after)
+                .applyOnTheLeft(qr.householderQ().adjoint());
+    }
+    for (auto i = static_cast<Index>(panels.size()); i-- > 0;) {
+        throw_if_interrupted();
+        const Index begin = i * panel;
+        result.q.bottomRightCorner(rows - begin, columns - begin)
+            .applyOnTheLeft(panels[static_cast<std::size_t>(i)].householderQ());
+    }
+    return result;
 }
 
 // Rows [count, dimension] with orthogonal directions; `block` keeps the draws of blocks apart.
 MatrixXd orthogonal_block(Index count, Index dimension, const RandomKey& key, uint64_t block) {
     const auto size = static_cast<uint64_t>(dimension * dimension);
     const MatrixXd draws = gaussian(count, dimension, key, 2 * block * size);
-    const Eigen::HouseholderQR<MatrixXd> qr(draws.transpose());
-    MatrixXd directions = qr.householderQ() * MatrixXd::Identity(dimension, count);
+    Directions directions = directions_of(draws.transpose());
     const MatrixXd lengths = gaussian(count, dimension, key, (2 * block + 1) * size);
     for (Index i = 0; i < count; ++i) {
         // Householder's method fixes the sign of each column; the diagonal of R takes it back,
         // which makes the directions uniformly distributed.
-        const double sign = qr.matrixQR()(i, i) < 0 ? -1 : 1;
-        directions.col(i) *= sign * lengths.row(i).norm();
+        directions.q.col(i) *= directions.signs[i] * lengths.row(i).norm();
     }
-    return directions.transpose();
+    return directions.q.transpose();
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/interruption.h"
+
 namespace ralimp {
 
 using Eigen::MatrixXd;
@@ -51,6 +53,7 @@ VectorXd levenberg_marquardt(const NonlinearProblem& problem, VectorXd parameter
     linearize();
     int idle = 0;
     for (int step = 0; step < iterations && idle < 4 && damping <= 1e12; ++step) {
+        throw_if_interrupted();
         const VectorXd diagonal = normal.diagonal().cwiseMax(1e-12 * normal.diagonal().maxCoeff());
         const MatrixXd damped = normal + MatrixXd((damping * diagonal).asDiagonal());
         const VectorXd move = damped.ldlt().solve(-gradient);

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "core/error.h"
+#include "core/interruption.h"
 
 namespace ralimp {
 namespace {
@@ -49,9 +50,11 @@ StopSignals::StopSignals() {
         action.sa_handler = SIG_IGN;
         sigaction(signal, &action, &former_[saved++]);
     }
+    install_interruption_check(throw_if_stop_requested);
 }
 
 StopSignals::~StopSignals() {
+    install_interruption_check(nullptr);
     int saved = 0;
     for (const int signal : stopping) sigaction(signal, &former_[saved++], nullptr);
     for (const int signal : ignored) sigaction(signal, &former_[saved++], nullptr);

@@ -8,8 +8,9 @@
 namespace ralimp {
 
 // While one lives, the first SIGINT or SIGTERM is remembered; the second one ends the process at
-// once. SIGPIPE and SIGXFSZ are ignored, so that a closed pipe or a file limit is an error of the
-// call that met it. The former handlers come back at the end. Only one may live at a time.
+// once; work of other libraries that asks throw_if_interrupted() ends by Interrupted. SIGPIPE and
+// SIGXFSZ are ignored, so that a closed pipe or a file limit is an error of the call that met it.
+// The former handlers come back at the end. Only one may live at a time.
 class StopSignals {
 public:
     StopSignals();

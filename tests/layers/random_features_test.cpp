@@ -277,6 +277,27 @@ TEST(ProjectionRows, OrthogonalRowsKeepTheirLaw) {
     EXPECT_NEAR(fourth, 3, 4 * std::sqrt(96.0 / repeats));
 }
 
+// Of blocks of every size, also those that the decomposition cuts: the Q of Eigen's in one piece,
+// with positive diagonal of R, times the norms of other draws.
+TEST(ProjectionRows, OrthogonalRowsAreThoseOfTheWholeDecomposition) {
+    using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const RandomKey key{9, RandomStream::projections, 1};
+    for (const auto& [rows, dimension] :
+         {std::pair{1, 1}, {3, 7}, {48, 48}, {49, 49}, {130, 131}}) {
+        const std::vector<double> drawn = projection_rows(rows, dimension, key);
+        const std::vector<double> made = projection_rows(rows, dimension, key, {true, false});
+        const Eigen::Map<const Matrix> draws(drawn.data(), rows, dimension);
+        const Eigen::Map<const Matrix> orthogonal(made.data(), rows, dimension);
+        const Eigen::HouseholderQR<Eigen::MatrixXd> qr(draws.transpose());
+        const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(dimension, rows);
+        for (int i = 0; i < rows; ++i) {
+            const double sign = qr.matrixQR()(i, i) < 0 ? -1 : 1;
+            const Eigen::VectorXd direction = orthogonal.row(i).transpose().normalized();
+            EXPECT_LT((direction - sign * q.col(i)).norm(), 1e-12) << rows << " " << i;
+        }
+    }
+}
+
 TEST(ProjectionRows, AntitheticRowsAreNegatedAndDeterministic) {
     const RandomKey key{7, RandomStream::projections, 2};
     for (bool orthogonal : {false, true}) {

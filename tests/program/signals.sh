@@ -73,9 +73,11 @@ expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge-straigh
 expect_same_state huge-straight huge
 
 # Before the first step, and in the commands on a run: they end soon and leave nothing behind.
-# cut_short ARGUMENTS…: a command that would take minutes, a moment after it began to heed signals.
+# cut_short SECONDS ARGUMENTS…: a command that would take minutes ends within these, a moment after it
+# began to heed signals.
 cut_short() {
-    local process started code mask
+    local within=$1 process started code mask
+    shift
     PATH=$quiet_path "$ralimp" "$@" >out.txt 2>err.txt &
     process=$!
     for ((i = 0; i < 3000; ++i)); do
@@ -89,14 +91,20 @@ cut_short() {
     wait $process
     code=$?
     ((code == 6)) || { complain "exit code $code after TERM: $*"; tail -n 5 err.txt; }
-    (($(date +%s) - started < 120)) || complain "not cut short: $*"
+    (($(date +%s) - started <= within)) || complain "not cut short: $*"
 }
 expect 0 quiet train "${tiny_siren[@]}" training.phases.0.steps=2 --output image
-cut_short train "${tiny_pinn[@]:0:1}" points.residual=1000000 points.sampler=sobol \
+cut_short 120 train "${tiny_pinn[@]:0:1}" points.residual=1000000 points.sampler=sobol \
     'evaluation.grid=[4000, 4000]' --output early
-cut_short evaluate straight --grid 4000x4000
-cut_short predict straight --grid 4000x4000 --output big.h5
-cut_short render image --size 11000x11000
+cut_short 120 evaluate straight --grid 4000x4000
+cut_short 120 predict straight --grid 4000x4000 --output big.h5
+cut_short 120 render image --size 11000x11000
+# The start of RaLiMP layers: the drawing of their rows, the choice of nodes, least squares.
+for layer in 'psi: weights, features: 200000' 'nodes: optimized, nodes_per_atom: 64, pole_pairs: 16' \
+    'psi: free, features: 2000'; do
+    cut_short 4 train "$source_folder/configs/siren/quick.yaml" network.width=20 \
+        network.hidden_layers=40 "network.hidden={kind: ralimp, $layer}" --output early
+done
 [[ ! -e early && ! -e big.h5 && ! -e image/pictures/reconstruction_11000x11000.png ]] ||
     complain "what was cut short left a file"
 

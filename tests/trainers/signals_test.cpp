@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "core/error.h"
+#include "core/interruption.h"
 #include "tests/trainers/faults.h"
 
 namespace ralimp {
@@ -63,6 +64,16 @@ TEST(StopSignals, AClosedPipeIsAnError) {
                   _exit(write(ends[1], "x", 1) == -1 && errno == EPIPE ? 42 : 2);
               }),
               42);
+}
+
+TEST(StopSignals, WorkThatAsksEndsByTheFirstOne) {
+    {
+        const StopSignals signals;
+        EXPECT_NO_THROW(throw_if_interrupted());
+        raise(SIGTERM);
+        EXPECT_THROW(throw_if_interrupted(), Interrupted);
+    }
+    EXPECT_NO_THROW(throw_if_interrupted());
 }
 
 TEST(StopSignals, OnlyOneAtATime) {
