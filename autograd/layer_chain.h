@@ -30,11 +30,11 @@ struct ChainLayer {
     std::optional<ChainFeatures> features = {};
 };
 
-// Whether a step of these sizes is small enough to be part of a chain; wider products are better
-// off with a BLAS. `values`: the features, or again the products.
-constexpr bool fits_chain(int64_t inputs, int64_t products, int64_t values) {
-    constexpr int64_t most = LayerChainProgram::max_width;
-    return inputs <= most && products <= most && values <= LayerChainProgram::max_features;
+// The width up to which layers are computed as chains for inputs of so many rows. What is not
+// recorded has no backward pass; but a block is 64 points, or as much work for fewer.
+inline int64_t chain_width(int64_t rows) {
+    return is_recording() || rows < 64 ? LayerChainProgram::max_trained_width
+                                       : LayerChainProgram::max_width;
 }
 
 // x [rows, inputs] through all layers, at most LayerChainProgram::max_steps. The same as

@@ -3,8 +3,8 @@
 //   activation   y = f(scale (W x + b))
 //   features     p = W x + b, and y = the exponential and polynomial features of a RaLiMP layer
 // A block stays in the first caches while it goes through every step, and within it the points
-// stand side by side, so that products run at full vector width whatever the layers' sizes are:
-// where a BLAS is slow, at widths of a few dozen.
+// stand side by side, so that products run at full vector width whatever the layers' sizes are. A
+// BLAS is slow at widths of a few dozen, and at larger ones spends a tenth on copying its operands.
 #pragma once
 #include <cstdint>
 
@@ -16,9 +16,10 @@ namespace ralimp {
 // What the kernels need beside tensors. A plain struct.
 struct LayerChainProgram {
     static constexpr int max_steps = 32;
-    // Wider products are better off with a BLAS.
-    static constexpr int max_width = 64;
-    static constexpr int max_features = 512;
+    // The widest products that are worth it: with a backward pass, whose sums for every weight must
+    // stay in a cache, and without one. Features may be eight times as many.
+    static constexpr int max_trained_width = 64;
+    static constexpr int max_width = 1024;
     static constexpr int max_products = 200;
 
     enum class Kind : uint8_t { linear, activation, features };

@@ -55,15 +55,24 @@ double burgers_solution(double x, double t, double viscosity) {
     const double spread = 2 * std::sqrt(viscosity * t);
     double exponents[node_count], sines[node_count];
     double largest = -INFINITY;
-    for (int i = 0; i < node_count; ++i) {
-        const auto k = static_cast<std::size_t>(i);
-        const double angle = pi * (x - spread * hermite.nodes[k]);
-        sines[i] = std::sin(angle);
-        exponents[i] = hermite.log_weights[k] - std::cos(angle) / (2 * pi * viscosity);
-        largest = std::max(largest, exponents[i]);
+    // Two nodes z and -z at a time: sin(a ∓ b) and cos(a ∓ b) from those of a and of b.
+    const double sin_a = std::sin(pi * x), cos_a = std::cos(pi * x);
+    for (int i = 0; i < node_count / 2; ++i) {
+        const double angle = pi * spread * hermite.nodes[static_cast<std::size_t>(i)];
+        const double sin_b = std::sin(angle), cos_b = std::cos(angle);
+        const double log_weight = hermite.log_weights[static_cast<std::size_t>(i)];
+        for (const int sign : {-1, 1}) {
+            const int at = sign < 0 ? i : node_count - 1 - i;
+            sines[at] = sin_a * cos_b + sign * cos_a * sin_b;
+            const double cosine = cos_a * cos_b - sign * sin_a * sin_b;
+            exponents[at] = log_weight - cosine / (2 * pi * viscosity);
+            largest = std::max(largest, exponents[at]);
+        }
     }
     double numerator = 0, denominator = 0;
     for (int i = 0; i < node_count; ++i) {
+        // Less than the last place of the sums.
+        if (exponents[i] - largest < -50) continue;
         const double term = std::exp(exponents[i] - largest);
         numerator += sines[i] * term;
         denominator += term;

@@ -22,7 +22,7 @@ public:
     std::vector<ChainLayer> as_chain() const override {
         return {{linear_.weight(), linear_.bias(), activation_, scale_, envelope_, {}}};
     }
-    bool fits_chain() const override { return linear_.fits_chain(); }
+    bool fits_chain(int64_t width) const override { return linear_.fits_chain(width); }
     int64_t inputs() const override { return linear_.inputs(); }
     int64_t outputs() const override { return linear_.outputs(); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override {

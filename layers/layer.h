@@ -65,9 +65,9 @@ public:
 
     // What it does as steps of a chain; empty where it has no such form.
     virtual std::vector<ChainLayer> as_chain() const { return {}; }
-    // Whether it has that form and is small enough to be computed in it, as one with its
-    // neighbours.
-    virtual bool fits_chain() const { return false; }
+    // Whether it has that form and none of its products has a side longer than `width`: then it is
+    // computed as one with its neighbours.
+    virtual bool fits_chain(int64_t) const { return false; }
 
     // The layers it is made of, for whoever lists them; of a single layer itself.
     virtual std::vector<const Layer*> parts() const { return {this}; }

@@ -45,7 +45,9 @@ public:
     std::vector<ChainLayer> as_chain() const override {
         return {{.weight = weight_, .bias = bias_}};
     }
-    bool fits_chain() const override { return ralimp::fits_chain(inputs(), outputs(), outputs()); }
+    bool fits_chain(int64_t width) const override {
+        return inputs() <= width && outputs() <= width;
+    }
     int64_t inputs() const override { return weight_.size(1); }
     int64_t outputs() const override { return weight_.size(0); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;

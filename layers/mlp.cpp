@@ -12,16 +12,17 @@ Mlp::Mlp(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)
               layers_[i]->description(), i - 1, layers_[i - 1]->description());
 }
 
-// Neighbouring small layers are computed as one chain.
+// Neighbouring layers that are small enough are computed as one chain.
 Jet Mlp::forward(const Jet& x) const {
     Jet y = x;
+    const int64_t width = chain_width(x.rows());
     std::vector<ChainLayer> chain;
     const auto finish_chain = [&] {
         if (!chain.empty()) y = layer_chain(y, chain);
         chain.clear();
     };
     for (const auto& layer : layers_) {
-        if (!layer->fits_chain()) {
+        if (!layer->fits_chain(width)) {
             finish_chain();
             y = layer->forward(y);
             continue;

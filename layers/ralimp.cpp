@@ -90,9 +90,10 @@ void Ralimp::redraw_projections(uint64_t seed) {
 }
 
 Jet Ralimp::forward(const Jet& x) const {
-    // All features in one pass over x; Ψ is left to a BLAS.
     if (has_chain_form()) {
         const std::vector<ChainLayer> steps = as_chain();
+        if (fits_chain(chain_width(x.rows()))) return layer_chain(x, steps);
+        // All features in one pass over x; Ψ is left to a BLAS.
         return linear(layer_chain(x, std::span(steps).first(1)), steps[1].weight, steps[1].bias);
     }
     // Ψ meets each part of the features by itself: joining them would copy all of them twice.
@@ -125,9 +126,9 @@ bool Ralimp::has_chain_form() const {
            config_.norm != FeatureNorm::projected && (config_.degree <= 1 || config_.share_rows);
 }
 
-bool Ralimp::fits_chain() const {
-    return has_chain_form() && ralimp::fits_chain(inputs_, rows_.size(0), feature_count()) &&
-           outputs_ <= LayerChainProgram::max_width;
+bool Ralimp::fits_chain(int64_t width) const {
+    return has_chain_form() && std::max({inputs_, rows_.size(0), outputs_}) <= width &&
+           feature_count() <= 8 * width;
 }
 
 // The features e^z, and Ψ with the standardization.

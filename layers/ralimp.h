@@ -13,7 +13,7 @@ public:
     using Layer::forward;
     Jet forward(const Jet& x) const override;
     std::vector<ChainLayer> as_chain() const override;
-    bool fits_chain() const override;
+    bool fits_chain(int64_t width) const override;
     int64_t inputs() const override { return inputs_; }
     int64_t outputs() const override { return outputs_; }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;

@@ -9,10 +9,10 @@
 namespace ralimp {
 
 int64_t rows_per_part(int64_t channels, int64_t width, DType dtype) {
-    constexpr int64_t layer_bytes = 400'000;
+    constexpr int64_t layer_bytes = 200'000;
     // Each part has a gradient of its own: small for small networks, so that their parts may be
     // smaller.
-    const int64_t fewest = width <= LayerChainProgram::max_width ? 256 : 1024;
+    const int64_t fewest = width <= LayerChainProgram::max_trained_width ? 256 : 1024;
     const int64_t row = channels * width * static_cast<int64_t>(bytes_of(dtype));
     const auto rows = static_cast<uint64_t>(std::clamp<int64_t>(layer_bytes / row, fewest, 65536));
     return static_cast<int64_t>(std::bit_floor(rows));

@@ -11,8 +11,10 @@
 namespace ralimp::cpu {
 namespace {
 
-// Blocks in a chunk: enough to pay for starting a thread and for adding up its gradients.
+// Blocks in a chunk: enough to pay for starting a thread and, backwards, for adding up gradients.
 constexpr int64_t chunk_blocks = 16;
+// Multiplications for one point of each block, in a chunk of a forward pass.
+constexpr int64_t chunk_work = 200'000;
 
 template <class T>
 const T* values_or_null(const Tensor& tensor) {
@@ -25,6 +27,7 @@ struct Chain : ChainArguments<T> {
     std::array<ChainStep<T>, LayerChainProgram::max_steps> table;
     int64_t blocks;
     int64_t norms;  // elements of one feature's channels in a block
+    int64_t work;   // multiplications of a point
 
     // `wanted`: the gradients of a backward pass; empty in a forward pass.
     Chain(const LayerChainProgram& chain, const Tensor& input,
@@ -37,6 +40,7 @@ struct Chain : ChainArguments<T> {
         this->saved_per_block = this->parameters = 0;
         blocks = (this->rows + block - 1) / block;
         norms = channels * block;
+        work = 1;
         int64_t width = input.size(2), widest = width;
         for (std::size_t l = 0; l < chain.steps_count; ++l) {
             const ChainTensors& from = tensors[l];
@@ -58,6 +62,7 @@ struct Chain : ChainArguments<T> {
                 this->saved_per_block += norms * (to.products + to.width);
             else if (l + 1 < chain.steps_count)
                 this->saved_per_block += norms * to.products;
+            work += channels * to.products * to.inputs;
             width = to.width;
             widest = std::max({widest, to.products, width});
         }
@@ -93,7 +98,9 @@ void chain_forward(const LayerChainProgram& program, const Tensor& out, const Te
                    const Tensor& x, std::span<const ChainTensors> steps) {
     dispatch_floating("layer_chain", x.dtype(), [&]<class T>(T) {
         const Chain<T> chain(program, x, steps);
-        parallel_for(chain.blocks, chunk_blocks, [&](int64_t begin, int64_t end) {
+        // Nothing is summed over blocks: wide layers may have smaller chunks.
+        const int64_t chunk = std::clamp<int64_t>(chunk_work / chain.work, 1, chunk_blocks);
+        parallel_for(chain.blocks, chunk, [&](int64_t begin, int64_t end) {
             const int64_t own = saved.defined() ? 0 : chain.saved_per_block;
             const Tensor scratch = Tensor::empty({3 * chain.panel + chain.norms + own}, x.dtype());
             T* memory = scratch.data<T>();

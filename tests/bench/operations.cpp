@@ -4,6 +4,7 @@
 #include "autograd/operations.h"
 #include "core/kernels.h"
 #include "layers/hidden.h"
+#include "layers/mlp.h"
 #include "layers/parameters.h"
 #include "optim/make_optimizer.h"
 #include "tests/bench/timing.h"
@@ -60,22 +61,25 @@ void time_layers(Timings& timings) {
         for (const auto& [name, config] : kinds) {
             const std::string path = fmt::format("layer/{}/{}", width, name);
             if (!timings.wants(path)) continue;
-            const auto layer = make_hidden(config, width, width, HiddenStart{});
+            // In a network, as layers are used.
+            std::vector<std::unique_ptr<Layer>> layers;
+            layers.push_back(make_hidden(config, width, width, HiddenStart{}));
+            Mlp network(std::move(layers));
             const Tensor x = normal({16'384, width}, 2), weight = normal({16'384, width}, 3);
-            layer->initialize_from_data(slice(x, 0, 0, 2048));
-            const ParameterCount count = layer->count();
+            network.initialize_from_data(slice(x, 0, 0, 2048));
+            const ParameterCount count = network.count();
             timings.note(path + "/multiply_adds", static_cast<double>(count.deployed));
             timings.time(path + "/forward", [&] {
                 const NoGrad pause;
-                layer->forward(x);
+                network.forward(x);
             });
-            const Parameters parameters(*layer);
+            const Parameters parameters(network);
             Tensors inputs{requires_grad(x)};
-            layer->visit("", [&](const std::string&, Tensor& tensor, const ParameterInfo& info) {
+            network.visit("", [&](const std::string&, Tensor& tensor, const ParameterInfo& info) {
                 if (info.trained) inputs.push_back(tensor);
             });
             timings.time(path + "/forward_backward", [&] {
-                grad(Tensors{layer->forward(inputs[0])}, inputs, Tensors{weight});
+                grad(Tensors{network.forward(inputs[0])}, inputs, Tensors{weight});
             });
         }
     }

@@ -44,5 +44,33 @@ TEST(Mlp, RunsNeighbouringSmallLayersAsOneChain) {
     for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-12);
 }
 
+// Without a record wide layers join the chain as well, for whole blocks of rows only.
+TEST(Mlp, RunsWideLayersAsOneChainWhereNothingIsRecorded) {
+    LinearStart start;
+    start.bias = 0.5;
+    std::vector<std::unique_ptr<Layer>> layers;
+    int64_t width = 3;
+    for (const int64_t outputs : {65, 256, 300}) {
+        start.key = {5, RandomStream::user, static_cast<uint32_t>(layers.size())};
+        layers.push_back(
+            std::make_unique<Dense>(width, outputs, DType::float64, start, Activation::sin));
+        width = outputs;
+    }
+    const Mlp network(std::move(layers));
+    for (const int64_t rows : {1, 63, 64, 65, 1000}) {
+        const Jet x = Jet::input(random_normal({rows, 3}, {11}, DType::float64),
+                                 JetPlan::make({{0, 0}, {1, 2}}));
+        const Jet recorded = network.forward(x);
+        const NoGrad pause;
+        const int64_t before = kernel_launches({});
+        const Jet y = network.forward(x);
+        EXPECT_EQ(kernel_launches({}) - before == 1, rows >= 64);
+        const std::vector<double> ours = y.channels().to_doubles(),
+                                  theirs = recorded.channels().to_doubles();
+        for (std::size_t i = 0; i < ours.size(); ++i)
+            ASSERT_NEAR(ours[i], theirs[i], 1e-11) << rows << " rows";
+    }
+}
+
 }  // namespace
 }  // namespace ralimp

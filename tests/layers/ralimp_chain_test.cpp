@@ -208,16 +208,16 @@ TEST(RalimpChain, WideLayersAreLeftToABlas) {
     const auto layer = [](int64_t inputs, int64_t outputs, const RalimpConfig& config) {
         return Ralimp(inputs, outputs, config, HiddenStart{});
     };
-    EXPECT_TRUE(layer(64, 64, real_input()).fits_chain());
-    EXPECT_FALSE(layer(65, 64, real_input()).fits_chain());
-    EXPECT_FALSE(layer(64, 65, real_input()).fits_chain());
-    EXPECT_EQ(layer(65, 64, real_input()).as_chain().size(), 2u);
+    EXPECT_TRUE(layer(64, 64, real_input()).fits_chain(64));
+    EXPECT_FALSE(layer(65, 64, real_input()).fits_chain(64));
+    EXPECT_FALSE(layer(64, 65, real_input()).fits_chain(64));
+    EXPECT_TRUE(layer(65, 64, real_input()).fits_chain(65));
     RalimpConfig config = real_input();
     config.features = 22;  // 66 projection rows
-    EXPECT_FALSE(layer(20, 20, config).fits_chain());
-    EXPECT_TRUE(Dense(64, 64, DType::float32, {}, Activation::tanh).fits_chain());
-    EXPECT_FALSE(Dense(64, 65, DType::float32, {}, Activation::tanh).fits_chain());
-    EXPECT_FALSE(Linear(65, 1, DType::float32, {}).fits_chain());
+    EXPECT_FALSE(layer(20, 20, config).fits_chain(64));
+    EXPECT_TRUE(Dense(64, 64, DType::float32, {}, Activation::tanh).fits_chain(64));
+    EXPECT_FALSE(Dense(64, 65, DType::float32, {}, Activation::tanh).fits_chain(64));
+    EXPECT_FALSE(Linear(65, 1, DType::float32, {}).fits_chain(64));
 }
 
 }  // namespace
