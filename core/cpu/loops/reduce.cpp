@@ -126,12 +126,13 @@ RowLanes<Op, T> row_block(const T* in, int64_t stride, int64_t count) {
 template <int blocks, class Op, class T>
 void whole_row_blocks(const T* in, RowLanes<Op, T>* lanes) {
     constexpr int width = Pack<T>::width, packs = packs_per_group<T>, group = packs * width;
-    for (int b = 0; b < blocks; ++b) lanes[b] = RowLanes<Op, T>::start();
-    for (int64_t i = 0; i < block_size; i += group)
-        for (int b = 0; b < blocks; ++b)
+    for (int b = 0; b < blocks; ++b) {
+        lanes[b] = RowLanes<Op, T>::start();
+        for (int64_t i = 0; i < block_size; i += group)
             for (int p = 0; p < packs; ++p)
                 lanes[b].packs[p] = Op::value(lanes[b].packs[p],
                                               Pack<T>::load(in + b * block_size + i + p * width));
+    }
 }
 
 // The tree of two to four blocks, the last of them perhaps not whole.
