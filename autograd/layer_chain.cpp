@@ -56,7 +56,10 @@ Tensor features(const LayerChainProgram& chain, const LayerChainProgram::Step& s
     Tensor norms;
     if (tensors.norm_growth.defined()) {
         rows[feature_table::norm_growth] = tensors.norm_growth;
-        norms = sum(product(chain, x, x) * tensors.norm_weights, {2}, true);
+        const Tensor read = slice(p, 2, 0, step.exponential_rows);
+        norms = tensors.norm_weights.defined()
+                    ? sum(product(chain, x, x) * tensors.norm_weights, {2}, true)
+                    : mean(product(chain, read, read), {2}, true);
     }
     std::vector<FeatureBlock> blocks;
     for (int32_t projection : tensors.projections.to_vector<int32_t>())
@@ -140,10 +143,11 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
     const Shape exponentials = f.growth.shape();
     check(exponentials.dims() == 1 && f.growth.dtype() == dtype &&
               f.projections.shape() == exponentials && f.projections.dtype() == DType::int32 &&
-              f.norm_growth.defined() == f.norm_weights.defined() &&
               (!f.norm_growth.defined() ||
-               (f.norm_growth.shape() == exponentials && f.norm_growth.dtype() == dtype &&
-                f.norm_weights.shape() == Shape{inputs} && f.norm_weights.dtype() == dtype)) &&
+               (f.norm_growth.shape() == exponentials && f.norm_growth.dtype() == dtype)) &&
+              (!f.norm_weights.defined() ||
+               (f.norm_growth.defined() && f.norm_weights.shape() == Shape{inputs} &&
+                f.norm_weights.dtype() == dtype)) &&
               f.exponential_rows + f.rows * f.degree == layer.weight.size(0),
           "layer_chain: the features of layer {} do not fit its weights {}", index,
           layer.weight.shape());

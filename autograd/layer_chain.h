@@ -14,7 +14,8 @@ struct ChainFeatures {
     Tensor projections = {};       // int32 [F]: the row of W that each exponential feature reads
     Tensor growth = {};            // [F]: of p in the exponents
     Tensor norm_growth = {};       // [F]: of Σ norm_weights x²; or undefined
-    Tensor norm_weights = {};      // [inputs], constants; or undefined
+    Tensor norm_weights = {};      // [inputs], constants; undefined: instead the mean p² of the
+                                   // projections that exponential features read
     int64_t exponential_rows = 0;  // of W, before those of the polynomial
     int64_t rows = 0, degree = 0;  // of the polynomial: `rows` rows of W for each degree
     ExponentLimit limit = {};

@@ -31,7 +31,7 @@ struct ChainTensors {
     Tensor bias = {};          // ([products])
     Tensor growth = {};        // [exponentials]
     Tensor norm_growth = {};   // ([exponentials])
-    Tensor norm_weights = {};  // ([inputs]), together with norm_growth
+    Tensor norm_weights = {};  // ([inputs]); none: the norm is the mean square of the projections
     Tensor projections = {};   // int32 [exponentials]: the product that each feature reads
     Tensor clamps = {};        // (int64 [2]): counts as in exponential features
 };

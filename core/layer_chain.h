@@ -30,7 +30,8 @@ struct LayerChainProgram {
         double scale = 1;
         double parameter = 0;
         // Features: first e^z of `exponentials` features, z = growth p + norm_growth n, where p is
-        // the projection that the feature reads and n = Σ norm_weights x² of the step's input; at
+        // the projection that the feature reads and n = Σ norm_weights x² of the step's input, or,
+        // without norm_weights, the mean p² of the projections that these features read; z is at
         // most `exponent_limit`, beyond which derivatives are 0. Then for each degree k = 1 …
         // degree `rows` products of projections, the k-th of them times those of degree k - 1. The
         // projections of the polynomial follow `exponential_rows` others.

@@ -120,10 +120,10 @@ Jet Ralimp::forward(const Jet& x) const {
     return sums.back();
 }
 
-// Real exponents, with norms that are exact or left out.
+// Real exponents.
 bool Ralimp::has_chain_form() const {
     return slots_.features() > 0 && !slots_.oscillating() &&
-           config_.norm != FeatureNorm::projected && (config_.degree <= 1 || config_.share_rows);
+           (config_.degree <= 1 || config_.share_rows);
 }
 
 bool Ralimp::fits_chain(int64_t width) const {
@@ -142,10 +142,9 @@ std::vector<ChainLayer> Ralimp::as_chain() const {
                            .rows = degree > 0 ? config_.features : 0,
                            .degree = degree,
                            .limit = limit()};
-    if (config_.norm == FeatureNorm::exact) {
+    if (config_.norm != FeatureNorm::none)
         features.norm_growth = slots_.norm_growth_of(frequencies);
-        features.norm_weights = square(input_scale_);
-    }
+    if (config_.norm == FeatureNorm::exact) features.norm_weights = square(input_scale_);
     auto [psi, constant] = weight_side();
     if (config_.psi == PsiMode::free) {
         psi = psi * feature_inverse_;

@@ -111,7 +111,8 @@ const auto third_order = JetPlan::make({{0, 0, 0}, {0, 1, 2}});
 
 TEST(RalimpChain, AgreesWithTheLayerForEveryOption) {
     for (const auto& plan : {value_only, second_order, third_order})
-        for (const FeatureNorm norm : {FeatureNorm::exact, FeatureNorm::none})
+        for (const FeatureNorm norm :
+             {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
             for (int64_t degree : {-1, 0, 1, 2, 3})
                 for (bool shared : {true, false}) {
                     SCOPED_TRACE(fmt::format("{} channels, norm {}, degree {}, shared {}",
@@ -188,12 +189,9 @@ TEST(RalimpChain, GivesTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(results[0], results[2]);
 }
 
-// Phases, and norms of the projections, stay with the layer's own operations.
+// Phases, and polynomials of rows of their own, stay with the layer's own operations.
 TEST(RalimpChain, IsNotOfferedForWhatItCannotDo) {
     RalimpConfig config = real_input();
-    config.norm = FeatureNorm::projected;
-    EXPECT_TRUE(Trained::started(config, DType::float64).as_chain().empty());
-    config = real_input();
     config.share_rows = false;
     EXPECT_TRUE(Trained::started(config, DType::float64).as_chain().empty());
     for (Split split : {Split::symmetric, Split::phase_input}) {

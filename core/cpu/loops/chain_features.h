@@ -11,9 +11,10 @@ template <class T>
 struct FeatureStep {
     const LayerChainProgram* program;
     const LayerChainProgram::Step* step;
-    const T *growth, *norm_growth, *norm_weights;  // the last two null without norms
-    const int32_t* projections;                    // [exponentials]
-    int64_t inputs, products;                      // widths of x and p
+    // Without norms the last two are null; without norm_weights the norms are of the projections.
+    const T *growth, *norm_growth, *norm_weights;
+    const int32_t* projections;  // [exponentials]
+    int64_t inputs, products;    // widths of x and p
 
     int channels() const { return program->composition.channels; }
     int64_t width() const { return step->width(products); }
@@ -42,33 +43,52 @@ inline void clear(T* out, int64_t count) {
     for (int64_t i = 0; i < count; ++i) out[i] = T(0);
 }
 
-// norms[c] = Σ_i norm_weights_i (x_i²)_c, [channels, block].
+// What norms are made of: Σ_i weight_i y_i², over the inputs or over the projections that the
+// exponential features read.
 template <class T>
-void chain_norms(const FeatureStep<T>& f, T* norms, const T* x) {
-    const int64_t channel = f.inputs * chain_block<T>;
+struct Squares {
+    const T* weights;
+    T weight;  // of every one, where there are no weights
+    int64_t count, channel;
+
+    explicit Squares(const FeatureStep<T>& f)
+        : weights(f.norm_weights),
+          weight(T(1) / static_cast<T>(f.step->exponential_rows)),
+          count(weights ? f.inputs : f.step->exponential_rows),
+          channel((weights ? f.inputs : f.products) * chain_block<T>) {}
+    T operator[](int64_t i) const { return weights ? weights[i] : weight; }
+};
+
+// norms[c] = Σ_i weight_i (y_i²)_c, [channels, block]; y are the inputs x or the projections p.
+template <class T>
+void chain_norms(const FeatureStep<T>& f, T* norms, const T* x, const T* p) {
+    const Squares<T> squares(f);
+    const T* y = squares.weights ? x : p;
     clear(norms, f.channels() * chain_block<T>);
     for (int t = 0; t < f.program->product_count; ++t) {
         const auto& term = f.program->products[t];
-        for (int64_t i = 0; i < f.inputs; ++i)
+        for (int64_t i = 0; i < squares.count; ++i)
             add_product(norms + term.channel * chain_block<T>,
-                        static_cast<T>(term.coefficient) * f.norm_weights[i],
-                        x + term.left * channel + i * chain_block<T>,
-                        x + term.right * channel + i * chain_block<T>);
+                        static_cast<T>(term.coefficient) * squares[i],
+                        y + term.left * squares.channel + i * chain_block<T>,
+                        y + term.right * squares.channel + i * chain_block<T>);
     }
 }
 
+// dy of the inputs, or of the projections, from dnorms.
 template <class T>
-void add_norm_gradient(const FeatureStep<T>& f, T* dx, const T* dnorms, const T* x) {
-    const int64_t channel = f.inputs * chain_block<T>;
+void add_norm_gradient(const FeatureStep<T>& f, T* dy, const T* dnorms, const T* y) {
+    const Squares<T> squares(f);
+    const int64_t channel = squares.channel;
     for (int t = 0; t < f.program->product_count; ++t) {
         const auto& term = f.program->products[t];
         const T* d = dnorms + term.channel * chain_block<T>;
-        for (int64_t i = 0; i < f.inputs; ++i) {
-            const T factor = static_cast<T>(term.coefficient) * f.norm_weights[i];
+        for (int64_t i = 0; i < squares.count; ++i) {
+            const T factor = static_cast<T>(term.coefficient) * squares[i];
             const int64_t left = term.left * channel + i * chain_block<T>;
             const int64_t right = term.right * channel + i * chain_block<T>;
-            add_product(dx + left, factor, d, x + right);
-            add_product(dx + right, factor, d, x + left);
+            add_product(dy + left, factor, d, y + right);
+            add_product(dy + right, factor, d, y + left);
         }
     }
 }
@@ -144,7 +164,7 @@ template <class T>
 int64_t chain_features_forward(const FeatureStep<T>& f, T* values, const T* p, const T* x, T* norms,
                                T* z, int64_t points) {
     const auto& step = *f.step;
-    if (f.norm_growth) chain_norms(f, norms, x);
+    if (f.norm_growth) chain_norms(f, norms, x, p);
     chain_exponents(f, z, p, f.norm_growth ? norms : nullptr);
     const int64_t clamped = clamp_exponents(f, z, points);
     activation_forward(f.exponential(), values, z, f.values_channel(),
@@ -178,9 +198,9 @@ inline void add_row_products(T* sums, const T* a, int64_t a_channel, const T* b,
     sum.store(sums);
 }
 
-// dp and, for add_norm_gradient, dnorms from dvalues, which is used up. growth_sums and
-// norm_growth_sums (null without norms) are added to, a pack for each feature. Scratch: norms, z
-// and dz as in the forward pass.
+// dp and, for the add_norm_gradient of the inputs, dnorms from dvalues, which is used up.
+// growth_sums and norm_growth_sums (null without norms) are added to, a pack for each feature.
+// Scratch: norms, z and dz as in the forward pass.
 template <class T>
 void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* growth_sums,
                              T* norm_growth_sums, T* dvalues, const T* values, const T* p,
@@ -190,7 +210,7 @@ void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* growt
     const int channels = f.channels();
     const int64_t exponentials = step.exponentials * chain_block<T>;
     clear(dp, channels * f.products_channel());
-    if (f.norm_growth) chain_norms(f, norms, x);
+    if (f.norm_growth) chain_norms(f, norms, x, p);
     chain_exponents(f, z, p, f.norm_growth ? norms : nullptr);
     bool clamped = false;
     for_clamped(f, z, [&](int64_t) { clamped = true; });
@@ -225,6 +245,7 @@ void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* growt
                 fused_multiply_add(norm_growth, P::load(from + k), P::load(dn + k)).store(dn + k);
         }
     }
+    if (f.norm_growth && !f.norm_weights) add_norm_gradient(f, dp, dnorms, p);
     // Each degree gives to the one before it and to its own projections.
     const int64_t rows = step.rows * chain_block<T>;
     for (int k = step.degree; k >= 1; --k) {

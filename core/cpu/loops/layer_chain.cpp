@@ -140,7 +140,7 @@ void backward(const ChainArguments<T>& a, const ChainGradients<T>& g, const T* s
             for (int c = 0; c < channels; ++c)
                 product<T>(other + c * inner, {s.weight, 1, s.inputs}, nullptr, d + c * size,
                            s.inputs, s.products);
-            if (s.norm_growth) add_norm_gradient(features_of(a, l), other, dnorms, x);
+            if (s.norm_weights) add_norm_gradient(features_of(a, l), other, dnorms, x);
             exchange();
         }
         if (g.x)
