@@ -12,6 +12,11 @@ class FeatureSlots {
 public:
     FeatureSlots(const RalimpConfig& config, int64_t waves, DType dtype);
 
+    // What it keeps of each feature.
+    static int64_t constant_bytes_per_feature(DType dtype) {
+        return constants * bytes_of(dtype) + 2 * bytes_of(DType::int64) + bytes_of(DType::int32);
+    }
+
     int64_t features() const { return features_; }
     // Projection rows they read, numbered from 0.
     int64_t rows() const { return rows_; }

@@ -11,6 +11,9 @@
 
 namespace ralimp {
 
+// A calibration batch has no more rows, as no data-dependent start looks at more.
+inline constexpr int64_t calibration_batch_rows = 4096;
+
 struct ParameterInfo {
     bool trained = true;  // false: a constant that is saved with the model but never moved
     bool decay = true;    // whether weight decay applies: matrices yes, biases and scales no
@@ -57,7 +60,8 @@ public:
     virtual void visit(const std::string& prefix, const ParameterVisitor& visitor) = 0;
 
     // Data-dependent start: called once before training with a calibration batch [rows, inputs] of
-    // what the layer will see. Returns what the next layer will see.
+    // what the layer will see. Returns what the next layer will see. Ends by what
+    // throw_if_interrupted() throws.
     virtual Tensor initialize_from_data(const Tensor& x);
 
     // Visits the layers that clamp exponents to keep them finite.

@@ -7,8 +7,6 @@
 namespace ralimp {
 namespace {
 
-constexpr int64_t most_rows = 4096;  // of a batch that the start looks at
-
 Tensor from_doubles(const std::vector<double>& values, DType dtype) {
     return to(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
@@ -17,7 +15,7 @@ Tensor from_doubles(const std::vector<double>& values, DType dtype) {
 // memory stays bounded and an interruption is seen.
 template <class F>
 void in_pieces(int64_t count, int64_t numbers_each, F&& f) {
-    const int64_t step = std::max<int64_t>(16, (int64_t{1} << 24) / numbers_each);
+    const int64_t step = std::max<int64_t>(16, (int64_t{1} << 23) / numbers_each);
     for (int64_t begin = 0; begin < count; begin += step) {
         throw_if_interrupted();
         f(begin, std::min(begin + step, count));
@@ -45,7 +43,7 @@ Tensor Ralimp::initialize_from_data(const Tensor& x) {
     check(x.dims() == 2 && x.size(1) == inputs_ && x.size(0) > 1,
           "ralimp: the calibration batch {} must be [rows, {}] with at least two rows", x.shape(),
           inputs_);
-    const Tensor seen = slice(x, 0, 0, most_rows);
+    const Tensor seen = slice(x, 0, 0, calibration_batch_rows);
     if (config_.psi == PsiMode::weights)
         choose_scales(seen);
     else
@@ -97,7 +95,13 @@ void Ralimp::start_free(const Tensor& x) {
     feature_inverse_.fill(1);
     row_bias_.fill(0);
     const double s = atoms_.waves() > 0 ? largest(atoms_.frequencies()) : 1;
-    const double rms = std::sqrt(s * mean_of(square(linear(x, rows_, Tensor()))));
+    double squares = 0;  // the mean of (g·x)²
+    in_pieces(x.size(0), rows_.size(0), [&](int64_t begin, int64_t end) {
+        const Tensor projections = linear(slice(x, 0, begin, end), rows_, Tensor());
+        squares += mean_of(square(projections)) * static_cast<double>(end - begin) /
+                   static_cast<double>(x.size(0));
+    });
+    const double rms = std::sqrt(s * squares);
     check(rms > 0 && std::isfinite(rms), "ralimp: the calibration batch is all zero or not finite");
     const double wanted = config_.start_rms.value_or(config_.split == Split::symmetric ? 0.4 : 1);
     input_scale_.fill(wanted / rms);

@@ -14,7 +14,7 @@ using View = Eigen::Map<RowMajor, 0, Eigen::OuterStride<>>;
 
 // All work is cut into products of at most so many multiplications, a fraction of a second each,
 // between which an interruption is seen; few are too small for BLAS.
-constexpr int64_t most_work = int64_t{1} << 33;
+constexpr int64_t most_work = int64_t{1} << 31;
 constexpr int64_t panel = 128;  // columns that the decomposition treats at a time
 
 // Of a float64 matrix, or a block of one, whose rows are contiguous.
@@ -111,14 +111,22 @@ void solve(const Tensor& l, const Tensor& b) {
 
 // A copy in float64 without the mean over the rows, and that mean [1, columns].
 std::pair<Tensor, Tensor> centered(const Tensor& given) {
+    const int64_t rows = given.size(0);
     const Tensor x = Tensor::empty(given.shape(), DType::float64);
-    x.copy_from(given);
-    View view = view_of(x);
-    check(view.allFinite(),
-          "ridge_regression: a feature or target is not finite; scale the inputs down");
-    const Tensor mean = Tensor::empty({1, x.size(1)}, DType::float64);
-    view_of(mean) = view.colwise().mean();
-    view.rowwise() -= view_of(mean).row(0);
+    const Tensor mean = Tensor::zeros({1, x.size(1)}, DType::float64);
+    View view = view_of(x), sum = view_of(mean);
+    for (int64_t row = 0; row < rows; ++row) {
+        throw_if_interrupted();
+        rows_of(x, row, row + 1).copy_from(rows_of(given, row, row + 1));
+        check(view.row(row).allFinite(),
+              "ridge_regression: a feature or target is not finite; scale the inputs down");
+        sum.row(0) += view.row(row);
+    }
+    sum /= static_cast<double>(rows);
+    for (int64_t row = 0; row < rows; ++row) {
+        throw_if_interrupted();
+        view.row(row) -= sum.row(0);
+    }
     return {x, mean};
 }
 

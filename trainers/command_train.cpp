@@ -177,8 +177,9 @@ ExitCode train(const TrainOptions& options) {
     start_threads(settings);
     check_memory(config);
     const std::unique_ptr<Task> task = make_task(config);
-    check_memory(settings, task->model().count().trained);
-    task->model().initialize_from_data(task->calibration_batch());
+    const Tensor batch = task->calibration_batch();
+    check_memory(config, *task, batch.size(0));
+    task->model().initialize_from_data(batch);
     if (options.check) {
         check_run(*task, settings);
         return ExitCode::success;

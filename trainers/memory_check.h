@@ -7,16 +7,20 @@
 
 namespace ralimp {
 
-// Bytes that the optimizer keeps for so many parameters; of SOAP without its eigenbases.
-double optimizer_bytes(const OptimizerConfig& config, double parameters, DType dtype);
+// Bytes that the optimizer keeps for parameters of which so many, and such matrices, are trained;
+// of SOAP without the eigenbases of sides that are not known.
+double optimizer_bytes(const OptimizerConfig& config, const NetworkSize& size, DType dtype);
 
-// Before the task is made. Error(bad_config), with the phase and the figures, when the network, its
-// gradient and the state of a phase's optimizer take more than there is, or BFGS more than its
-// max_memory_gib. Points, data and what a step computes are not counted.
+// Before the task is made. Error(bad_config), with the key and what takes how much, when the
+// network and what is needed besides take more than there is: the start of its layers, its
+// gradient, the state of each phase's optimizer; or when BFGS takes more than its max_memory_gib.
+// Points, data and most of what a step computes are not counted.
 void check_memory(const RunConfig& config, double available = available_memory());
 
-// The same when the network stands and its parameters are known exactly.
-void check_memory(const RunSettings& settings, int64_t parameters,
+// The same when the network stands, before it starts from so many rows of data: its parameters are
+// known exactly, and how many rows a step sees at a time, so that the features it keeps of them
+// count as well.
+void check_memory(const RunConfig& config, Task& task, int64_t calibration_rows,
                   double available = available_memory());
 
 }  // namespace ralimp

@@ -215,11 +215,13 @@ std::vector<PinnTask::ConditionGroup> PinnTask::groups_of(
 Tensor PinnTask::calibration_batch() const {
     Tensors points{residual_points_};
     for (const ConditionGroup& group : groups_) points.push_back(group.points);
-    return concatenate(points);
+    return slice(concatenate(points), 0, 0, calibration_batch_rows);
 }
 
 // Of the points that were drawn: a grid may have fewer than were asked for.
 int64_t PinnTask::parts() const { return (residual_points_.size(0) + part_rows_ - 1) / part_rows_; }
+
+int64_t PinnTask::rows_of_part() const { return std::min(part_rows_, residual_points_.size(0)); }
 
 std::vector<LossTermRows> PinnTask::term_rows(int64_t part) const {
     const int64_t begin = part * part_rows_,

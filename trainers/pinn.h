@@ -97,6 +97,7 @@ public:
     NamedTensors saved_state() const override;
     void restore_state(const NamedTensors& state) override;
     int64_t parts() const override;
+    int64_t rows_of_part() const override;
     Loss loss(int64_t part) const override;
     NamedValues loss_weights() const override { return weights_->values(); }
     // With a known solution relative_l2 and max_error over all outputs, then relative_l2 of each

@@ -16,8 +16,6 @@ namespace {
 
 const Box whole_box{{-1, -1, -1}, {1, 1, 1}};
 
-// Rows that a data-dependent start looks at.
-constexpr int64_t calibration_rows = 4096;
 // Steps never come as far; figures have points of their own.
 constexpr int64_t evaluation_step = 0xFFFFFFFF;
 
@@ -69,15 +67,19 @@ void SdfTask::set_batch(int64_t sample_step) {
 }
 
 Tensor SdfTask::calibration_batch() const {
-    return to(
-        uniform_points(key_of(RandomStream::batches, evaluation_step), whole_box, calibration_rows),
-        dtype_);
+    return to(uniform_points(key_of(RandomStream::batches, evaluation_step), whole_box,
+                             calibration_batch_rows),
+              dtype_);
 }
 
 // Every part has points of both kinds.
 int64_t SdfTask::parts() const {
     const int64_t on = config_.points.surface, off = config_.points.off_surface;
     return std::min((on + off + part_rows_ - 1) / part_rows_, std::min(on, off));
+}
+
+int64_t SdfTask::rows_of_part() const {
+    return (config_.points.surface + config_.points.off_surface) / parts();
 }
 
 Loss SdfTask::loss(int64_t part) const {

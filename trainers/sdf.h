@@ -100,6 +100,7 @@ public:
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
     int64_t parts() const override;
+    int64_t rows_of_part() const override;
     Loss loss(int64_t part) const override;
     // Of a solid distance_error, mean |f - distance| in the box; then surface_distance, mean
     // |f| / |∇f| on the surface (the distance to where f is 0, to first order), surface_error, mean

@@ -10,9 +10,6 @@
 namespace ralimp {
 namespace {
 
-// Rows that a data-dependent start looks at.
-constexpr int64_t calibration_rows = 4096;
-
 // Further layers multiply frequencies, so the first sines may be slower than the finest detail; how
 // much is a rule of thumb, between the settings in use (30 for an image of 512 pixels, 3000 for a
 // sound of seconds) and those reported to fail (30 for a sound).
@@ -131,12 +128,15 @@ Tensor SirenTask::calibration_batch() const {
     const int64_t points = coordinates_.size(0);
     const Tensor order = random_permutation(
         points, {static_cast<uint64_t>(config_.run.seed), RandomStream::batches, 0xFFFFFFFFu});
-    return index_select(coordinates_, 0, slice(order, 0, 0, std::min(points, calibration_rows)));
+    return index_select(coordinates_, 0,
+                        slice(order, 0, 0, std::min(points, calibration_batch_rows)));
 }
 
 int64_t SirenTask::parts() const {
     return (batch_coordinates_.size(0) + part_rows_ - 1) / part_rows_;
 }
+
+int64_t SirenTask::rows_of_part() const { return std::min(part_rows_, batch_coordinates_.size(0)); }
 
 Tensor SirenTask::fitted(const Tensor& x) const {
     if (config_.loss.fit == FitKind::value) return network_->forward(x);

@@ -66,6 +66,7 @@ public:
     Tensor calibration_batch() const override;
     void set_batch(int64_t sample_step) override;
     int64_t parts() const override;
+    int64_t rows_of_part() const override;
     // One term, named after the kind of loss.
     Loss loss(int64_t part) const override;
     // Those of the signal; with loss.fit gradient or laplacian also the relative L2 error of that.

@@ -61,7 +61,8 @@ public:
     // "pinn", "siren": the kind in the config.
     virtual std::string kind() const = 0;
     virtual Layer& model() = 0;
-    // Inputs the model will see, [rows, inputs], for layers that start from data.
+    // Inputs the model will see, [rows, inputs], for layers that start from data; at most
+    // calibration_batch_rows.
     virtual Tensor calibration_batch() const = 0;
 
     // Chooses the data of a step: a function of the seed and this number, and of the present model
@@ -78,6 +79,8 @@ public:
     // one, several threads at a time, so that what one part keeps for its gradient fits a cache.
     // Their number depends on the config alone, never on threads.
     virtual int64_t parts() const { return 1; }
+    // Rows that the model sees in one part, or more.
+    virtual int64_t rows_of_part() const = 0;
     virtual Loss loss(int64_t part) const = 0;
     // What weighs the loss at present, where that changes between steps: columns of metrics.csv.
     // Their names stay the same.

@@ -3,23 +3,42 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
+
+#include "layers/ralimp.h"
 
 namespace ralimp {
 namespace {
 
-struct Real {
-    double trained = 0, held = 0;
-};
-
-Real real_size(const NetworkConfig& config) {
+// Of the network itself; its features are those that the layers tell.
+NetworkSize real_size(const NetworkConfig& config) {
     const auto network = make_network(config, {{-1, -1, 0}, {1, 1, 1}}, 2, DType::float32, 1);
-    Real real{static_cast<double>(network->count().trained), 0};
-    network->visit("", [&](const std::string&, Tensor& tensor, const ParameterInfo&) {
-        real.held += static_cast<double>(tensor.elements());
-    });
+    NetworkSize real = size_of(*network);
+    EXPECT_EQ(real.trained, static_cast<double>(network->count().trained));
+    for (const Layer* layer : network->parts())
+        if (const auto* ralimp = dynamic_cast<const Ralimp*>(layer))
+            real.features += static_cast<double>(ralimp->feature_count());
     return real;
+}
+
+// Every matrix that was told is there, as often, with the sides that are known.
+void expect_known_sides(std::vector<MatrixSize> told, std::vector<MatrixSize> real) {
+    // Those that fit several come last.
+    std::stable_partition(told.begin(), told.end(), [](const MatrixSize& matrix) {
+        return matrix.rows > 0 && matrix.columns > 0;
+    });
+    for (const MatrixSize& matrix : told)
+        for (double i = 0; i < matrix.count; ++i) {
+            const auto found = std::find_if(real.begin(), real.end(), [&](const MatrixSize& each) {
+                return (matrix.rows == 0 || matrix.rows == each.rows) &&
+                       (matrix.columns == 0 || matrix.columns == each.columns);
+            });
+            ASSERT_NE(found, real.end()) << matrix.rows << " x " << matrix.columns;
+            real.erase(found);
+        }
+    EXPECT_TRUE(real.empty());
 }
 
 TEST(NetworkSize, OfDenseNetworksIsExact) {
@@ -29,11 +48,13 @@ TEST(NetworkSize, OfDenseNetworksIsExact) {
             config.hidden_layers = layers;
             config.width = width;
             config.scale_inputs = false;
-            const NetworkSize size = size_of(config, 3, 2);
-            const Real real = real_size(config);
+            const NetworkSize size = size_of(config, 3, 2, DType::float32, 100);
+            const NetworkSize real = real_size(config);
             EXPECT_EQ(size.trained, real.trained) << layers << " " << width;
             EXPECT_EQ(size.held, real.held) << layers << " " << width;
             EXPECT_EQ(size.start_bytes, 0);
+            EXPECT_EQ(size.features, 0);
+            expect_known_sides(size.matrices, real.matrices);
         }
 }
 
@@ -56,19 +77,23 @@ TEST(NetworkSize, OfRalimpNetworksIsABoundBelowThatIsNotFar) {
         ralimp.train_projections = bits & 8;
         NetworkConfig config;
         config.hidden_layers = 3;
-        config.width = 24;
+        config.width = 25;  // which no number of rows or features is
         for (const std::optional<double> s_max : {std::optional<double>(), {0.5}}) {
             ralimp.s_max = s_max;
             if (s_max && pairs == 0) continue;
             config.hidden = ralimp;
-            const NetworkSize size = size_of(config, 3, 2);
-            const Real real = real_size(config);
+            const NetworkSize size = size_of(config, 3, 2, DType::float32, 100);
+            const NetworkSize real = real_size(config);
             EXPECT_LE(size.trained, real.trained) << bits;
             EXPECT_LE(size.held, real.held) << bits;
-            EXPECT_EQ(size.start_bytes > 0, ralimp.psi == PsiMode::free);
+            EXPECT_GT(size.start_bytes, 0) << bits;
+            EXPECT_EQ(size.weight_sides > 0, ralimp.psi == PsiMode::weights) << bits;
+            EXPECT_LE(size.features, real.features) << bits;
+            expect_known_sides(size.matrices, real.matrices);
             if (s_max) continue;
             EXPECT_GE(size.trained, 0.95 * real.trained) << bits;
             EXPECT_GE(size.held, 0.8 * real.held) << bits;
+            EXPECT_EQ(size.features, real.features) << bits;
         }
     }
 }
@@ -77,12 +102,14 @@ TEST(NetworkSize, HoldsWhatNoNetworkCanBe) {
     NetworkConfig config;
     config.width = 65536;
     config.hidden_layers = 1000;
-    EXPECT_NEAR(size_of(config, 1, 1).trained / (999.0 * 65536 * 65537), 1, 1e-6);
+    EXPECT_NEAR(size_of(config, 1, 1, DType::float32, 4096).trained / (999.0 * 65536 * 65537), 1,
+                1e-6);
     RalimpConfig ralimp;
     ralimp.features = int64_t{1} << 62;
     config.hidden = ralimp;
-    EXPECT_GT(size_of(config, 1, 1).held, 1e20);
-    EXPECT_GT(size_of(config, 1, 1).start_bytes, 1e38);
+    EXPECT_GT(size_of(config, 1, 1, DType::float32, 4096).held, 1e20);
+    EXPECT_GT(size_of(config, 1, 1, DType::float32, 4096).start_bytes, 1e23);
+    EXPECT_GT(size_of(config, 1, 1, DType::float32, 4096).draw_bytes, 1e23);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ public:
     NamedTensors saved_state() const override { return inner_->saved_state(); }
     void restore_state(const NamedTensors& state) override { inner_->restore_state(state); }
     int64_t parts() const override { return inner_->parts(); }
+    int64_t rows_of_part() const override { return inner_->rows_of_part(); }
     Loss loss(int64_t part) const override;
     NamedValues loss_weights() const override { return inner_->loss_weights(); }
     NamedValues evaluate() override;
