@@ -17,6 +17,14 @@ Scaling::Scaling(const Box& box, DType dtype) {
     shift_.copy_from(Tensor::from(shift, {axes}));
 }
 
+// A diagonal matrix, to be multiplied into the next one.
+std::vector<ChainLayer> Scaling::as_chain() const {
+    const int64_t axes = inputs();
+    const Tensor weight = Tensor::zeros({axes, axes}, factor_.dtype());
+    weight.strided_view({axes}, {axes + 1}).copy_from(factor_);
+    return {{.weight = weight, .bias = shift_}};
+}
+
 std::string Scaling::description() const {
     return fmt::format("scale {} inputs to [-1, 1]", inputs());
 }

@@ -12,6 +12,7 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override { return x * factor_ + shift_; }
+    std::vector<ChainLayer> as_chain() const override;
     int64_t inputs() const override { return factor_.elements(); }
     int64_t outputs() const override { return factor_.elements(); }
     // Given by the config, not by training: nothing to save.

@@ -42,6 +42,10 @@ ExitCode evaluate(const RunOptions& options);
 ExitCode predict(const RunOptions& options);
 // Draws its pictures again; with a size, derivatives or frames those instead.
 ExitCode render(const RunOptions& options);
+// Writes its network as it is deployed (layers/folding.h) into deployed.h5 in the run's folder, or
+// the output; compares it with the trained network on the inputs of the training, and its size and
+// time with those of a dense network. Error(bad_config) for layers that cannot be folded.
+ExitCode fold(const RunOptions& options);
 // Writes the surface of a run's model as a triangle mesh, PLY.
 struct ExportOptions {
     RunOptions run;            // its output is a file; empty: mesh.ply in the run's folder

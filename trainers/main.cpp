@@ -109,6 +109,16 @@ void add_predict(CLI::App& app, RunOptions& options) {
                 ->type_name("FILE"));
 }
 
+void add_fold(CLI::App& app, RunOptions& options) {
+    add_run_command(
+        app, "fold",
+        "write the network of a run as it is deployed, linear maps multiplied together, "
+        "and compare its size and time with a dense one's",
+        options)
+        ->add_option("--output", options.output, "default: deployed.h5 in the run's folder")
+        ->type_name("FILE");
+}
+
 void add_export(CLI::App& app, ExportOptions& options, std::string& format) {
     CLI::App* command = add_run_command(
         app, "export", "write the surface of an sdf run as a triangle mesh", options.run);
@@ -187,6 +197,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
              run_options);
     add_predict(app, run_options);
     add_render(app, run_options);
+    add_fold(app, run_options);
     add_export(app, export_options, export_format);
     add_fit(app, fit_options);
     app.add_subcommand("inspect",
@@ -210,6 +221,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     if (app.got_subcommand("evaluate")) return evaluate(run_options);
     if (app.got_subcommand("predict")) return predict(run_options);
     if (app.got_subcommand("render")) return render(run_options);
+    if (app.got_subcommand("fold")) return fold(run_options);
     if (app.got_subcommand("export")) return export_mesh(export_options);
     sort_arguments(arguments, train_options);
     return train(train_options);

@@ -1,0 +1,101 @@
+// Folded networks as files: what is written is read again, and nothing else is.
+#include "trainers/deployed_file.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/operations.h"
+#include "core/file.h"
+#include "layers/network.h"
+#include "tests/error_of.h"
+#include "trainers/checkpoint.h"
+
+namespace ralimp {
+namespace {
+
+FoldedNetwork folded_network(DType dtype) {
+    NetworkConfig config;
+    RalimpConfig hidden;
+    hidden.features = 4;
+    config.hidden = hidden;
+    config.width = 10;
+    config.hidden_layers = 3;
+    const auto network = make_network(config, {{-1, 0}, {1, 2}}, 2, dtype, 3);
+    network->initialize_from_data(random_uniform({300, 2}, {7}, dtype, -1, 1));
+    return FoldedNetwork(network->parts());
+}
+
+class DeployedFile : public ::testing::Test {
+protected:
+    TemporaryFolder folder_;
+    std::string path_ = folder_.path() + "/deployed.h5";
+
+    // The error of reading the file after a change of what stands in it.
+    template <class F>
+    Thrown error_after(F&& change) {
+        write_deployed(path_, folded_network(DType::float32), "");
+        Checkpoint file = read_checkpoint(path_);
+        change(file);
+        write_checkpoint(path_, file);
+        return error_of([&] { read_deployed(path_); });
+    }
+};
+
+TEST_F(DeployedFile, ComputesTheSameBitsAfterReading) {
+    for (const DType dtype : {DType::float32, DType::float64}) {
+        const FoldedNetwork network = folded_network(dtype);
+        write_deployed(path_, network, "kind: pinn\n");
+        const FoldedNetwork read = read_deployed(path_);
+        EXPECT_EQ(read.cost().numbers, network.cost().numbers);
+        for (const int64_t rows : {1, 100}) {
+            const Tensor x = random_uniform({rows, 2}, {8}, dtype, -1, 1);
+            EXPECT_EQ(read.forward(x).to_doubles(), network.forward(x).to_doubles());
+        }
+    }
+}
+
+TEST_F(DeployedFile, RefusesWhatDoesNotFitItself) {
+    using Change = std::function<void(Checkpoint&)>;
+    const std::pair<Change, const char*> cases[] = {
+        {[](Checkpoint& f) { f.values.erase("kind"); }, "is no folded network"},
+        {[](Checkpoint& f) { f.values["kind"] = std::string("pinn"); }, "is no folded network"},
+        {[](Checkpoint& f) { f.values["steps"] = int64_t{0}; }, "it has 0 steps"},
+        {[](Checkpoint& f) { f.values["steps"] = int64_t{9}; }, "step_"},
+        {[](Checkpoint& f) { f.values["step_0.activation"] = std::string("tan"); },
+         "step_0 has the activation 'tan'"},
+        {[](Checkpoint& f) { f.tensors.erase("network/step_0.weight"); }, "step_0 has no weight"},
+        {[](Checkpoint& f) {
+             f.tensors["network/step_0.weight"] = Tensor::zeros({9, 2});
+         },
+         "step"},
+        {[](Checkpoint& f) { f.tensors["network/step_0.bias"] = Tensor::zeros({9}); },
+         "the biases of step 0"},
+        {[](Checkpoint& f) {
+             f.tensors["network/step_0.weight"] = Tensor::zeros({10, 2}, DType::float64);
+         },
+         "step"},
+        {[](Checkpoint& f) { f.values["step_1.rows"] = int64_t{1} << 62; }, "sizes beyond"},
+        {[](Checkpoint& f) { f.values["step_1.degree"] = int64_t{-1}; }, "sizes beyond"},
+        {[](Checkpoint& f) { f.values["step_1.degree"] = int64_t{1}; }, "do not fit"},
+        {[](Checkpoint& f) { f.values["step_1.exponent_limit"] = -1.0; }, "limit"},
+        {[](Checkpoint& f) {
+             f.tensors["network/step_1.projections"] = Tensor::full({24}, 99, DType::int32);
+         },
+         "projections"},
+        {[](Checkpoint& f) { f.tensors["network/step_1.growth"] = Tensor::zeros({23}); },
+         "do not fit"}};
+    int number = 0;
+    for (const auto& [change, expected] : cases) {
+        const Thrown error = error_after(change);
+        EXPECT_EQ(error.code, ExitCode::bad_input) << number;
+        EXPECT_NE(error.text, "") << number;
+        EXPECT_NE(error.text.find(expected), std::string::npos) << number << ": " << error.text;
+        EXPECT_EQ(error.text.find(path_), 0u) << error.text;
+        ++number;
+    }
+    write_file(path_, std::vector<uint8_t>(100, 7));
+    EXPECT_EQ(error_of([&] { read_deployed(path_); }).code, ExitCode::bad_input);
+    EXPECT_EQ(error_of([&] { read_deployed(path_ + ".not"); }).code, ExitCode::bad_input);
+}
+
+}  // namespace
+}  // namespace ralimp

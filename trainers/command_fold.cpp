@@ -1,0 +1,142 @@
+// ralimp fold: the network of a run as it is deployed, beside the one that was trained and a dense
+// one.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "autograd/operations.h"
+#include "core/file.h"
+#include "core/kernels.h"
+#include "layers/folding.h"
+#include "trainers/config.h"
+#include "trainers/deployed_file.h"
+#include "trainers/loaded_run.h"
+
+namespace ralimp {
+namespace {
+
+// Milliseconds of the fastest of several calls: other work on the machine only adds time.
+template <class F>
+double milliseconds_of(F&& f) {
+    using Clock = std::chrono::steady_clock;
+    double best = INFINITY, total = 0;
+    for (int calls = 0; calls < 5 || total < 200; ++calls) {
+        const auto start = Clock::now();
+        f();
+        const std::chrono::duration<double, std::milli> time = Clock::now() - start;
+        best = std::min(best, time.count());
+        total += time.count();
+    }
+    return best;
+}
+
+struct Difference {
+    double largest = 0, rms = 0;  // relative to the RMS of the trained network's outputs
+};
+
+Difference difference(const Tensor& folded, const Tensor& trained) {
+    const std::vector<double> a = folded.to_doubles(), b = trained.to_doubles();
+    double largest = 0, squares = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double d = std::abs(a[i] - b[i]);
+        largest = std::isfinite(d) ? std::max(largest, d) : INFINITY;
+        squares += d * d;
+        size += b[i] * b[i];
+    }
+    const double scale = size > 0 ? std::sqrt(size / static_cast<double>(a.size())) : 1;
+    return {largest / scale, std::sqrt(squares / static_cast<double>(a.size())) / scale};
+}
+
+Tensor through(const std::vector<const Layer*>& layers, const Tensor& x) {
+    Tensor y = x;
+    for (const Layer* layer : layers) y = layer->forward(y);
+    return y;
+}
+
+FoldedNetwork dense_network(const RunConfig& config) {
+    RunConfig dense = config;
+    std::visit([](auto& task) { task.network.hidden = DenseHiddenConfig{}; }, dense);
+    return FoldedNetwork(make_task(dense, TaskUse::trained_model)->model().parts());
+}
+
+std::string describe(const ChainLayer& step) {
+    std::string text = fmt::format("{} -> {}", step.weight.size(1), step.weight.size(0));
+    if (step.features)
+        text += fmt::format(", {} exponential features and {} of a polynomial",
+                            step.features->growth.elements(),
+                            step.features->rows * step.features->degree);
+    else
+        text += fmt::format(", {}", name_of(step.activation));
+    return text;
+}
+
+// Inputs of that many rows, those of the training again and again.
+Tensor repeated(const Tensor& x, int64_t rows) {
+    Tensors parts;
+    for (int64_t left = rows; left > 0; left -= x.size(0))
+        parts.push_back(slice(x, 0, 0, std::min(left, x.size(0))));
+    return concatenate(parts);
+}
+
+void print_times(const FoldedNetwork& folded, const FoldedNetwork& dense, const Tensor& x) {
+    for (const int64_t rows : {1, 256, 16'384}) {
+        const Tensor in = repeated(x, rows);
+        const double ours = milliseconds_of([&] { folded.forward(in); });
+        const double theirs = milliseconds_of([&] { dense.forward(in); });
+        fmt::print("  forward of {:>6} rows {:>17.4g} ms, dense {:>10.4g} ms, ratio {:.2f}\n", rows,
+                   ours, theirs, theirs / ours);
+    }
+}
+
+}  // namespace
+
+ExitCode fold(const RunOptions& options) {
+    const std::filesystem::path file = options.output.empty()
+                                           ? RunFolder::open(options.run).path() / "deployed.h5"
+                                           : options.output;
+    check_writable(file.string());
+    const LoadedRun run = load_run(options, TaskUse::training);
+    const NoGrad pause;
+    const std::vector<const Layer*> layers = run.task->model().parts();
+    const FoldedNetwork folded(layers);
+    const FoldedNetwork dense = dense_network(run.config);
+
+    // Read again: what is checked is what was written.
+    write_deployed(file.string(), folded, write_config(run.config));
+    const FoldedNetwork written = read_deployed(file.string());
+    const Tensor x = run.task->calibration_batch();
+    const Difference found = difference(written.forward(x), through(layers, x));
+    const bool is_double = x.dtype() == DType::float64;
+
+    for (const ChainLayer& step : written.steps()) fmt::print("  {}\n", describe(step));
+    const ParameterCount count = run.task->model().count();
+    const NetworkCost cost = written.cost(), dense_cost = dense.cost();
+    const auto share = [](int64_t part, int64_t whole) {
+        return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    };
+    const auto bytes = static_cast<int64_t>(bytes_of(x.dtype()));
+    fmt::print("  trained parameters        {:>12}\n", count.trained);
+    fmt::print(
+        "  deployed without folding  {:>12}, of them with fixed projections from a seed {}\n",
+        count.deployed, count.regenerated);
+    fmt::print("  deployed                  {:>12}, {:.1f} % of a dense network's {}\n",
+               cost.numbers, share(cost.numbers, dense_cost.numbers), dense_cost.numbers);
+    fmt::print("  bytes                     {:>12}, dense {}\n", cost.numbers * bytes,
+               dense_cost.numbers * bytes);
+    fmt::print("  multiply-adds of an input {:>12}, {:.1f} % of {}\n", cost.multiply_adds,
+               share(cost.multiply_adds, dense_cost.multiply_adds), dense_cost.multiply_adds);
+    print_times(written, dense, x);
+    fmt::print(
+        "  folded against trained on {} inputs: RMS {:.2g}, largest {:.2g} of the outputs' RMS\n",
+        x.size(0), found.rms, found.largest);
+    fmt::print("{}\n", file.string());
+    // Rounding, which exponents amplify; anything beyond it is a mistake.
+    if (const double most = is_double ? 1e-8 : 1e-2; !(found.rms <= most))
+        fail_with(ExitCode::failure,
+                  "fold: the folded network differs by {:.3g} from the trained one", found.rms);
+    return ExitCode::success;
+}
+
+}  // namespace ralimp
