@@ -46,6 +46,9 @@ std::vector<T> inputs() {
                              T(1),
                              T(-1)};
     constexpr int mantissa = Limits::digits - 1;
+    // A NaN with a payload.
+    values.push_back(std::bit_cast<T>(
+        static_cast<Bits>(std::bit_cast<Bits>(Limits::quiet_NaN()) | Bits(0x12345))));
     constexpr Bits exponents = Bits(1) << (sizeof(T) * 8 - 1 - mantissa);
     for (Bits exponent = 0; exponent + 1 < exponents; ++exponent)
         for (uint64_t i = 0; i < (sizeof(T) == 4 ? 400 : 60); ++i) {

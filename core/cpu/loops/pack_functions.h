@@ -101,7 +101,7 @@ inline ReducedExp reduced_exp(Pack<float> x) {
     e = fused_multiply_add(e, r, P(0.4999999403953552f));
     return {fused_multiply_add(e * r, r, r) + P(1.0f), shifted, n};
 }
-// For |x| < 87 only: every result is a normal number.
+// For |x| < 87 only: every result is a normal number. Of NaN it makes anything.
 inline Pack<float> exp_of_moderate(Pack<float> x) {
     using Bits = typename RegisterOf<int32_t, pack_bytes>::Values;
     const ReducedExp e = reduced_exp(x);
@@ -319,9 +319,9 @@ Pack<T> erf(Pack<T> x) {
     const Pack<T> magnitude = select(negative, -x, x);
     const Pack<T> end{T(Minimax<T>::erf_end)};
     const Pack<T> small = fused_multiply_add(x, polynomial(x * x, Minimax<T>::erf_small), x);
-    const Pack<T> large =
-        Pack<T>(T(1)) - erfc_from_1(select(magnitude > end, end, magnitude));  // NaN stays
-    return select(magnitude < Pack<T>(T(1)), small, select(negative, -large, large));
+    const Pack<T> large = Pack<T>(T(1)) - erfc_from_1(select(magnitude > end, end, magnitude));
+    // NaN takes the last branch, where it stays.
+    return select(magnitude >= Pack<T>(T(1)), select(negative, -large, large), small);
 }
 
 // tanh of floats in under half of SLEEF's time, at most 1.4 ulp off: below 0.625 x + x³ P(x²),
