@@ -313,5 +313,63 @@ TEST(Lbfgs, RejectsSettingsOutOfRange) {
     }
 }
 
+// The classical two loops, vector by vector, in double.
+std::vector<double> two_loops(const std::vector<std::vector<double>>& s,
+                              const std::vector<std::vector<double>>& y, std::vector<double> q) {
+    const auto dot = [](const auto& a, const auto& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+        return sum;
+    };
+    const auto add = [](auto& a, double factor, const auto& b) {
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] += factor * b[i];
+    };
+    std::vector<double> alpha(s.size());
+    for (std::size_t k = s.size(); k-- > 0;) {
+        alpha[k] = dot(s[k], q) / dot(s[k], y[k]);
+        add(q, -alpha[k], y[k]);
+    }
+    const double scale = dot(s.back(), y.back()) / dot(y.back(), y.back());
+    for (double& value : q) value *= -scale;
+    for (std::size_t k = 0; k < s.size(); ++k)
+        add(q, -alpha[k] - dot(y[k], q) / dot(s[k], y[k]), s[k]);
+    return q;
+}
+
+TEST(CurvaturePairs, DirectionIsThatOfTheTwoLoopsAlsoAfterTheRingIsFull) {
+    constexpr int64_t n = 5003, capacity = 4;
+    for (const DType dtype : {DType::float64, DType::float32}) {
+        CurvaturePairs pairs(ParameterLayout::single(n, dtype), capacity);
+        std::vector<std::vector<double>> s, y;
+        std::mt19937 random(3);
+        std::normal_distribution<double> normal;
+        const auto draw = [&](double deviation) {
+            return problems::filled(n, dtype, [&](int64_t) { return deviation * normal(random); });
+        };
+        for (int k = 0; k < 11; ++k) {
+            const Tensor step = draw(1), change = draw(0.5), gradient = draw(1);
+            const std::vector<double> steps = step.to_doubles();
+            dispatch_floating("test", dtype, [&]<class T>(T) {
+                for (int64_t i = 0; i < n; ++i)
+                    change.data<T>()[i] +=
+                        static_cast<T>((1 + i % 7) * steps[static_cast<std::size_t>(i)]);
+            });
+            pairs.add({step, change, gradient, 1});
+            s.push_back(steps);
+            y.push_back(change.to_doubles());
+            if (s.size() > capacity) s.erase(s.begin()), y.erase(y.begin());
+            if (k == 6) continue;  // two pairs between two directions
+            const std::vector<double> expected = two_loops(s, y, gradient.to_doubles());
+            const std::vector<double> found = pairs.descent_direction(gradient).to_doubles();
+            for (std::size_t i = 0; i < expected.size(); ++i)
+                ASSERT_NEAR(found[i], expected[i], 1e-12) << k << " " << i;
+            // Loaded, it goes on with the same bits.
+            CurvaturePairs loaded(ParameterLayout::single(n, dtype), capacity);
+            loaded.load(pairs.state());
+            EXPECT_EQ(loaded.descent_direction(gradient).to_doubles(), found);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace ralimp
