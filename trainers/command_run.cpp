@@ -1,4 +1,4 @@
-// Commands on a run that exists: evaluate, predict, render, export, inspect.
+// Commands on a run that exists: evaluate, predict, render, inspect.
 #include <fmt/core.h>
 #include <xxhash.h>
 
@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "core/printable.h"
 #include "data/image.h"
+#include "data/safetensors.h"
 #include "layers/parameters.h"
 #include "trainers/checkpoint_folder.h"
 #include "trainers/commands.h"
@@ -29,19 +30,38 @@ uint64_t hash_of(const Tensor& tensor) {
                        static_cast<std::size_t>(tensor.elements()) * bytes_of(tensor.dtype()));
 }
 
+// The file may be anybody's.
+void say(const std::string& text) { fmt::print("{}", printable(text)); }
+
+void say_tensors(const std::map<std::string, Tensor>& tensors) {
+    for (const auto& [name, tensor] : tensors)
+        say(fmt::format("  {:<40} {} {:016x} {}\n", name, name_of(tensor.dtype()), hash_of(tensor),
+                        to_string(tensor.shape())));
+}
+
 void inspect_checkpoint(const std::filesystem::path& file) {
     const Checkpoint checkpoint = read_checkpoint(file.string());
-    // The file may be anybody's.
-    const auto say = [](const std::string& text) { fmt::print("{}", printable(text)); };
     say(fmt::format("checkpoint {}, written by ralimp {}\n", file.string(),
                     checkpoint.program_version));
     for (const auto& [name, value] : checkpoint.values)
         std::visit([&, &key = name](const auto& v) { say(fmt::format("  {:<40} {}\n", key, v)); },
                    value);
-    for (const auto& [name, tensor] : checkpoint.tensors)
-        say(fmt::format("  {:<40} {} {:016x} {}\n", name, name_of(tensor.dtype()), hash_of(tensor),
-                        to_string(tensor.shape())));
+    say_tensors(checkpoint.tensors);
     say("config:\n" + checkpoint.config);
+}
+
+void inspect_safetensors(const std::filesystem::path& file) {
+    const Safetensors content = read_safetensors(file.string());
+    say(fmt::format("safetensors {}\n", file.string()));
+    // Texts of many lines, such as a config, behind the rest.
+    const auto is_long = [](const std::string& text) {
+        return text.find('\n') != std::string::npos;
+    };
+    for (const auto& [name, text] : content.metadata)
+        if (!is_long(text)) say(fmt::format("  {:<40} {}\n", name, text));
+    say_tensors(content.tensors);
+    for (const auto& [name, text] : content.metadata)
+        if (is_long(text)) say(fmt::format("{}:\n{}\n", name, text));
 }
 
 void inspect_run(const std::filesystem::path& path) {
@@ -165,25 +185,13 @@ ExitCode render(const RunOptions& options) {
     return ExitCode::success;
 }
 
-ExitCode export_mesh(const ExportOptions& options) {
-    const std::filesystem::path file = options.run.output.empty()
-                                           ? RunFolder::open(options.run.run).path() / "mesh.ply"
-                                           : options.run.output;
-    check_writable(file.string());
-    const LoadedRun run = load_run(options.run);
-    run.task->export_mesh({file, options.resolution, options.most_gigabytes},
-                          [](const std::string& line) {
-                              fmt::print("{}\n", line);
-                              std::fflush(stdout);
-                          });
-    return ExitCode::success;
-}
-
 ExitCode inspect(const std::filesystem::path& file) {
     if (std::filesystem::is_directory(file)) {
         inspect_run(file);
     } else if (file.extension() == ".h5") {
         inspect_checkpoint(file);
+    } else if (file.extension() == ".safetensors") {
+        inspect_safetensors(file);
     } else if (file.extension() == ".yaml") {
         fmt::print("{}", write_config(read_config<RunConfig>(file), ConfigComments::help));
     } else if (file.extension() == ".obj" || file.extension() == ".ply") {

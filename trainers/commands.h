@@ -46,14 +46,17 @@ ExitCode render(const RunOptions& options);
 // the output; compares it with the trained network on the inputs of the training, and its size and
 // time with those of a dense network. Error(bad_config) for layers that cannot be folded.
 ExitCode fold(const RunOptions& options);
-// Writes the surface of a run's model as a triangle mesh, PLY.
+// What a run can be written as: the surface of an sdf run as a triangle mesh (ply), or its network
+// as fold writes it (hdf5, and then as fold does it) or with the same names (safetensors).
+constexpr const char* export_formats[] = {"ply", "safetensors", "hdf5"};
 struct ExportOptions {
-    RunOptions run;            // its output is a file; empty: mesh.ply in the run's folder
-    int64_t resolution = 256;  // cubes along each axis
+    RunOptions run;  // its output is a file; empty: mesh.ply or deployed.… in the run's folder
+    std::string format = "ply";
+    int64_t resolution = 256;  // ply: cubes along each axis
     double most_gigabytes = 4;
 };
-ExitCode export_mesh(const ExportOptions& options);
-// What stands in a checkpoint, a run folder, an image, a mesh or a config.
+ExitCode export_run(const ExportOptions& options);
+// What stands in a checkpoint, a safetensors file, a run folder, an image, a mesh or a config.
 ExitCode inspect(const std::filesystem::path& file);
 
 struct FitCommandOptions {

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/describe.h"
+#include "data/safetensors.h"
 #include "trainers/checkpoint.h"
 
 namespace ralimp {
@@ -73,10 +75,7 @@ FoldedNetwork network_of(const Checkpoint& file) {
     return network;
 }
 
-}  // namespace
-
-void write_deployed(const std::string& path, const FoldedNetwork& network,
-                    const std::string& config) {
+Checkpoint content_of(const FoldedNetwork& network, const std::string& config) {
     Checkpoint file;
     file.config = config;
     file.values["kind"] = std::string(kind);
@@ -101,16 +100,67 @@ void write_deployed(const std::string& path, const FoldedNetwork& network,
             value("envelope") = step.envelope;
         }
     }
-    write_checkpoint(path, file);
+    return file;
+}
+
+// The value that a text of the metadata stands for; its name says of which type it must be.
+CheckpointValue value_of(const std::string& name, const std::string& text) {
+    const auto parsed = [&](auto value) -> CheckpointValue {
+        const char* const end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, value);
+        if (error != std::errc() || rest != end || text.empty())
+            bad("{} is no number: '{}'", name, text.substr(0, 40));
+        return value;
+    };
+    const auto ends_in = [&](std::initializer_list<const char*> parts) {
+        return std::any_of(parts.begin(), parts.end(), [&](const char* part) {
+            return name == part || name.ends_with(std::string(".") + part);
+        });
+    };
+    if (ends_in({"steps", "exponential_rows", "rows", "degree"})) return parsed(int64_t{});
+    if (ends_in({"exponent_limit", "scale", "envelope"})) return parsed(double{});
+    return text;
+}
+
+// The error of f, after the name of its file.
+template <class F>
+auto with_path(const std::string& path, F&& f) {
+    try {
+        return f();
+    } catch (const Error& error) {
+        fail_with(ExitCode::bad_input, "{}: {}", path, error.what());
+    }
+}
+
+}  // namespace
+
+void write_deployed(const std::string& path, const FoldedNetwork& network,
+                    const std::string& config) {
+    write_checkpoint(path, content_of(network, config));
 }
 
 FoldedNetwork read_deployed(const std::string& path) {
     const Checkpoint file = read_checkpoint(path);
-    try {
-        return network_of(file);
-    } catch (const Error& error) {
-        fail_with(ExitCode::bad_input, "{}: {}", path, error.what());
-    }
+    return with_path(path, [&] { return network_of(file); });
+}
+
+void write_deployed_safetensors(const std::string& path, const FoldedNetwork& network,
+                                const std::string& config) {
+    const Checkpoint content = content_of(network, config);
+    Safetensors file{content.tensors, {{"config", config}, {"version", RALIMP_VERSION}}};
+    for (const auto& [name, value] : content.values)
+        file.metadata[name] = std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+    write_safetensors(path, file);
+}
+
+FoldedNetwork read_deployed_safetensors(const std::string& path) {
+    Safetensors file = read_safetensors(path);
+    return with_path(path, [&] {
+        Checkpoint content;
+        content.tensors = std::move(file.tensors);
+        for (const auto& [name, text] : file.metadata) content.values[name] = value_of(name, text);
+        return network_of(content);
+    });
 }
 
 }  // namespace ralimp

@@ -1,6 +1,8 @@
-// A folded network as a file: the same HDF5 with its checked trailer as a checkpoint
-// (checkpoint.h), with tensors network/step_0.weight, .bias and, of features, .projections,
-// .growth, .norm_growth and .norm_weights, and under /trainer what else a step is.
+// A folded network as a file. HDF5: with the checked trailer of a checkpoint (checkpoint.h),
+// tensors network/step_0.weight, .bias and, of features, .projections, .growth, .norm_growth and
+// .norm_weights, and under /trainer what else a step is. Safetensors: the same tensors by the same
+// names; all else are texts of the metadata, "step_0.activation" and so on, "config", and
+// "version", that of the program. No checksum: a changed weight is not noticed.
 #pragma once
 #include <string>
 
@@ -15,5 +17,10 @@ void write_deployed(const std::string& path, const FoldedNetwork& network,
 // Error(bad_input) with one line for a file that is damaged, no folded network, or does not fit
 // itself.
 FoldedNetwork read_deployed(const std::string& path);
+
+// The same as safetensors.
+void write_deployed_safetensors(const std::string& path, const FoldedNetwork& network,
+                                const std::string& config);
+FoldedNetwork read_deployed_safetensors(const std::string& path);
 
 }  // namespace ralimp

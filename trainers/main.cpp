@@ -119,23 +119,38 @@ void add_fold(CLI::App& app, RunOptions& options) {
         ->type_name("FILE");
 }
 
-void add_export(CLI::App& app, ExportOptions& options, std::string& format) {
-    CLI::App* command = add_run_command(
-        app, "export", "write the surface of an sdf run as a triangle mesh", options.run);
-    command->add_option("--output", options.run.output, "default: mesh.ply in the run's folder")
+void add_export(CLI::App& app, ExportOptions& options) {
+    CLI::App* command =
+        add_run_command(app, "export",
+                        "write a run's model for other programs: the surface of an sdf run as a "
+                        "triangle mesh, or the network of any run as it is deployed",
+                        options.run);
+    command
+        ->add_option("--output", options.run.output,
+                     "default: mesh.ply, deployed.safetensors or deployed.h5 in the "
+                     "run's folder")
         ->type_name("FILE");
-    command->add_option("--format", format, "of the file")
-        ->check(CLI::IsMember({"ply"}))
-        ->type_name("ply")
+    command
+        ->add_option("--format", options.format, "ply: the surface; safetensors, hdf5: the network")
+        ->check(CLI::IsMember(
+            std::vector<std::string>(std::begin(export_formats), std::end(export_formats))))
+        ->type_name("ply|safetensors|hdf5")
         ->capture_default_str();
-    command->add_option("--resolution", options.resolution, "cubes along each axis")
-        ->check(CLI::Range(1, 65535))
-        ->type_name("N")
-        ->capture_default_str();
-    command->add_option("--memory", options.most_gigabytes, "gigabytes that it may take")
-        ->check(CLI::Range(1e-3, 1e6))
-        ->type_name("GB")
-        ->capture_default_str();
+    const CLI::Option* resolution =
+        command->add_option("--resolution", options.resolution, "of a ply: cubes along each axis")
+            ->check(CLI::Range(1, 65535))
+            ->type_name("N")
+            ->capture_default_str();
+    const CLI::Option* memory =
+        command->add_option("--memory", options.most_gigabytes, "of a ply: gigabytes it may take")
+            ->check(CLI::Range(1e-3, 1e6))
+            ->type_name("GB")
+            ->capture_default_str();
+    command->parse_complete_callback([=, &options] {
+        for (const CLI::Option* option : {resolution, memory})
+            if (option->count() > 0 && options.format != "ply")
+                throw CLI::ValidationError(option->get_name(), "is for --format ply");
+    });
 }
 
 void add_fit(CLI::App& app, FitCommandOptions& options) {
@@ -188,7 +203,6 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     TrainOptions train_options;
     RunOptions run_options;
     ExportOptions export_options;
-    std::string export_format = "ply";
     FitCommandOptions fit_options;
     std::vector<std::string> arguments;
     std::filesystem::path file;
@@ -198,11 +212,12 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     add_predict(app, run_options);
     add_render(app, run_options);
     add_fold(app, run_options);
-    add_export(app, export_options, export_format);
+    add_export(app, export_options);
     add_fit(app, fit_options);
     app.add_subcommand("inspect",
                        "print what stands in a checkpoint, a run, a config, an image or a mesh")
-        ->add_option("FILE", file, "*.h5, a run's folder, *.yaml, PNG, JPEG, *.obj or *.ply")
+        ->add_option("FILE", file,
+                     "*.h5, *.safetensors, a run's folder, *.yaml, PNG, JPEG, *.obj or *.ply")
         ->required();
     check_command(app, argc, argv);
     try {
@@ -222,7 +237,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     if (app.got_subcommand("predict")) return predict(run_options);
     if (app.got_subcommand("render")) return render(run_options);
     if (app.got_subcommand("fold")) return fold(run_options);
-    if (app.got_subcommand("export")) return export_mesh(export_options);
+    if (app.got_subcommand("export")) return export_run(export_options);
     sort_arguments(arguments, train_options);
     return train(train_options);
 }

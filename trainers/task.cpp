@@ -50,7 +50,10 @@ FieldData Task::predict(const PredictionPlace&) {
 }
 
 void Task::export_mesh(const ExportRequest&, const std::function<void(const std::string&)>&) {
-    fail_with(ExitCode::bad_config, "export: surfaces are those of sdf runs, not {}", kind());
+    fail_with(ExitCode::bad_config,
+              "export: surfaces are those of sdf runs, not {}; --format safetensors or hdf5 "
+              "writes its network",
+              kind());
 }
 
 }  // namespace ralimp

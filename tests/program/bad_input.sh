@@ -11,7 +11,7 @@ pinn=("${tiny_pinn[@]}" training.phases.1.steps=3 training.log_every=1)
 
 # The command line.
 expect_error 2 '^ralimp: .*--help' "$ralimp"
-commands='train, evaluate, predict, render, export, fit, inspect; see ralimp --help$'
+commands='train, evaluate, predict, render, fold, export, fit, inspect; see ralimp --help$'
 expect_error 2 "^ralimp: no command given; the commands are $commands" "$ralimp"
 expect_error 2 "^ralimp: unknown command foo; the commands are $commands" "$ralimp" foo --check
 expect_error 2 "^ralimp: unknown command trian; did you mean train\?; the commands are $commands" \

@@ -5,6 +5,7 @@
 
 #include "autograd/operations.h"
 #include "core/file.h"
+#include "data/safetensors.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
 #include "trainers/checkpoint.h"
@@ -27,7 +28,8 @@ FoldedNetwork folded_network(DType dtype) {
 class DeployedFile : public ::testing::Test {
 protected:
     TemporaryFolder folder_;
-    std::string path_ = folder_.path() + "/deployed.h5";
+    std::string path_ = folder_ / "deployed.h5";
+    std::string safetensors_ = folder_ / "deployed.safetensors";
 
     // The error of reading the file after a change of what stands in it.
     template <class F>
@@ -50,6 +52,63 @@ TEST_F(DeployedFile, ComputesTheSameBitsAfterReading) {
             const Tensor x = random_uniform({rows, 2}, {8}, dtype, -1, 1);
             EXPECT_EQ(read.forward(x).to_doubles(), network.forward(x).to_doubles());
         }
+    }
+}
+
+TEST_F(DeployedFile, IsTheSameAsSafetensors) {
+    for (const DType dtype : {DType::float32, DType::float64}) {
+        const FoldedNetwork network = folded_network(dtype);
+        write_deployed(path_, network, "kind: pinn\n");
+        write_deployed_safetensors(safetensors_, network, "kind: pinn\n");
+        const Tensor x = random_uniform({100, 2}, {8}, dtype, -1, 1);
+        EXPECT_EQ(read_deployed_safetensors(safetensors_).forward(x).to_doubles(),
+                  network.forward(x).to_doubles());
+        const Checkpoint hdf5 = read_checkpoint(path_);
+        const Safetensors file = read_safetensors(safetensors_);
+        ASSERT_EQ(file.tensors.size(), hdf5.tensors.size());
+        for (const auto& [name, tensor] : hdf5.tensors)
+            EXPECT_EQ(file.tensors.at(name).to_doubles(), tensor.to_doubles()) << name;
+        EXPECT_EQ(file.metadata.at("config"), hdf5.config);
+        EXPECT_EQ(file.metadata.size(), hdf5.values.size() + 2);
+        EXPECT_EQ(file.metadata.at("step_1.degree"), "2");
+        EXPECT_EQ(file.metadata.at("step_1.exponent_limit"), "20");
+        EXPECT_EQ(file.metadata.at("step_0.activation"), "tanh");
+    }
+}
+
+// No checksum keeps damage out of these.
+TEST_F(DeployedFile, RefusesSafetensorsThatDoNotFitThemselves) {
+    using Change = std::function<void(Safetensors&)>;
+    const std::pair<Change, const char*> cases[] = {
+        {[](Safetensors& f) { f.metadata.clear(); }, "is no folded network"},
+        {[](Safetensors& f) { f.metadata["steps"] = ""; }, "steps is no number: ''"},
+        {[](Safetensors& f) { f.metadata["steps"] = "1e3"; }, "steps is no number: '1e3'"},
+        {[](Safetensors& f) { f.metadata["steps"] = "99999999999999999999"; }, "is no number"},
+        {[](Safetensors& f) { f.metadata["steps"] = "-1"; }, "it has -1 steps"},
+        {[](Safetensors& f) { f.metadata["step_0.scale"] = "1,5"; }, "step_0.scale is no number"},
+        {[](Safetensors& f) { f.metadata.erase("step_0.scale"); }, "step_0.scale"},
+        {[](Safetensors& f) { f.metadata["step_0.activation"] = "1"; }, "the activation '1'"},
+        {[](Safetensors& f) { f.metadata["step_1.exponent_limit"] = "nan"; }, "limit"},
+        {[](Safetensors& f) { f.tensors.erase("network/step_1.growth"); }, "step_1 has no growth"},
+        {[](Safetensors& f) {
+             f.tensors["network/step_1.projections"] = Tensor::full({24}, -1, DType::int32);
+         },
+         "projections"},
+        {[](Safetensors& f) {
+             f.tensors["network/step_0.weight"] = Tensor::zeros({10, 2}, DType::int64);
+         },
+         "step"}};
+    int number = 0;
+    for (const auto& [change, expected] : cases) {
+        write_deployed_safetensors(safetensors_, folded_network(DType::float32), "");
+        Safetensors file = read_safetensors(safetensors_);
+        change(file);
+        write_safetensors(safetensors_, file);
+        const Thrown error = error_of([&] { read_deployed_safetensors(safetensors_); });
+        EXPECT_EQ(error.code, ExitCode::bad_input) << number;
+        EXPECT_NE(error.text.find(expected), std::string::npos) << number << ": " << error.text;
+        EXPECT_EQ(error.text.find(safetensors_), 0u) << error.text;
+        ++number;
     }
 }
 

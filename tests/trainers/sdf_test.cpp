@@ -320,7 +320,9 @@ TEST(SdfExport, OtherTasksHaveNoSurface) {
     const auto task = make_task(read_config_text<RunConfig>("kind: siren\ndata: {size: [4, 4]}\n"));
     const Thrown thrown = error_of([&] { task->export_mesh({}, [](const std::string&) {}); });
     EXPECT_EQ(thrown.code, ExitCode::bad_config);
-    EXPECT_EQ(thrown.text, "export: surfaces are those of sdf runs, not siren");
+    EXPECT_EQ(thrown.text,
+              "export: surfaces are those of sdf runs, not siren; --format safetensors or "
+              "hdf5 writes its network");
 }
 
 TEST(SdfExport, StopsOnASignal) {
