@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <functional>
 
 #include "core/file.h"
 #include "trainers/commands.h"
@@ -10,6 +9,7 @@
 #include "trainers/deployed_file.h"
 #include "trainers/folding_check.h"
 #include "trainers/loaded_run.h"
+#include "trainers/onnx_file.h"
 
 namespace ralimp {
 namespace {
@@ -32,17 +32,21 @@ ExitCode export_mesh(const ExportOptions& options) {
     return ExitCode::success;
 }
 
-ExitCode export_safetensors(const RunOptions& options) {
-    const std::filesystem::path file = output_of(options, "deployed.safetensors");
+// Writes the folded network; `read` gives it back for the check, so that what is checked is what
+// was written. ONNX is not read: there the network that is written is checked before.
+template <class Write, class Read>
+ExitCode export_network(const RunOptions& options, const char* usual, Write&& write, Read&& read) {
+    const std::string file = output_of(options, usual).string();
     const LoadedRun run = load_run(options, TaskUse::training);
     const FoldedNetwork folded(run.task->model().parts());
-    write_deployed_safetensors(file.string(), folded, write_config(run.config));
-    // Read again: what is checked is what was written.
     const Tensor x = run.task->calibration_batch();
-    check_difference(
-        difference_from_trained(read_deployed_safetensors(file.string()), run.task->model(), x),
-        x.dtype());
-    fmt::print("{}\n", file.string());
+    const auto check = [&](const FoldedNetwork& network) {
+        check_difference(difference_from_trained(network, run.task->model(), x), x.dtype());
+    };
+    check(folded);
+    write(file, folded, write_config(run.config));
+    if constexpr (!std::is_null_pointer_v<std::decay_t<Read>>) check(read(file));
+    fmt::print("{}\n", file);
     return ExitCode::success;
 }
 
@@ -50,7 +54,11 @@ ExitCode export_safetensors(const RunOptions& options) {
 
 ExitCode export_run(const ExportOptions& options) {
     if (options.format == "ply") return export_mesh(options);
-    if (options.format == "safetensors") return export_safetensors(options.run);
+    if (options.format == "safetensors")
+        return export_network(options.run, "deployed.safetensors", write_deployed_safetensors,
+                              read_deployed_safetensors);
+    if (options.format == "onnx")
+        return export_network(options.run, "deployed.onnx", write_onnx, nullptr);
     if (options.format == "hdf5") return fold(options.run);
     fail_with(ExitCode::bad_config, "export: there is no format {}", options.format);
 }

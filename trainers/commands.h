@@ -47,8 +47,9 @@ ExitCode render(const RunOptions& options);
 // time with those of a dense network. Error(bad_config) for layers that cannot be folded.
 ExitCode fold(const RunOptions& options);
 // What a run can be written as: the surface of an sdf run as a triangle mesh (ply), or its network
-// as fold writes it (hdf5, and then as fold does it) or with the same names (safetensors).
-constexpr const char* export_formats[] = {"ply", "safetensors", "hdf5"};
+// as fold writes it (hdf5, and then as fold does it), with the same names (safetensors), or as a
+// graph of operators (onnx).
+constexpr const char* export_formats[] = {"ply", "safetensors", "onnx", "hdf5"};
 struct ExportOptions {
     RunOptions run;  // its output is a file; empty: mesh.ply or deployed.… in the run's folder
     std::string format = "ply";

@@ -127,14 +127,15 @@ void add_export(CLI::App& app, ExportOptions& options) {
                         options.run);
     command
         ->add_option("--output", options.run.output,
-                     "default: mesh.ply, deployed.safetensors or deployed.h5 in the "
+                     "default: mesh.ply, deployed.safetensors, deployed.onnx or deployed.h5 in the "
                      "run's folder")
         ->type_name("FILE");
     command
-        ->add_option("--format", options.format, "ply: the surface; safetensors, hdf5: the network")
+        ->add_option("--format", options.format,
+                     "ply: the surface; safetensors, onnx, hdf5: the network")
         ->check(CLI::IsMember(
             std::vector<std::string>(std::begin(export_formats), std::end(export_formats))))
-        ->type_name("ply|safetensors|hdf5")
+        ->type_name("ply|safetensors|onnx|hdf5")
         ->capture_default_str();
     const CLI::Option* resolution =
         command->add_option("--resolution", options.resolution, "of a ply: cubes along each axis")

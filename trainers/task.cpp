@@ -51,7 +51,7 @@ FieldData Task::predict(const PredictionPlace&) {
 
 void Task::export_mesh(const ExportRequest&, const std::function<void(const std::string&)>&) {
     fail_with(ExitCode::bad_config,
-              "export: surfaces are those of sdf runs, not {}; --format safetensors or hdf5 "
+              "export: surfaces are those of sdf runs, not {}; --format safetensors, onnx or hdf5 "
               "writes its network",
               kind());
 }

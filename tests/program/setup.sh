@@ -110,7 +110,7 @@ declare -A package_of=(
     [CLI11]=libcli11-dev [nlohmann_json]=nlohmann-json3-dev [PNG]=libpng-dev
     [JPEG]=libjpeg62-turbo-dev [PkgConfig]=pkg-config [GTest]=libgtest-dev
     [openblas]=libopenblas-openmp-dev [hdf5]=libhdf5-dev [libxxhash]=libxxhash-dev
-    [sleef]=libsleef-dev
+    [sleef]=libsleef-dev [onnx]=libonnx-dev [onnx_proto]=libonnx-dev [protobuf]=libprotobuf-dev
 )
 wanted=$(cat "$source_folder/CMakeLists.txt" "$source_folder"/*/CMakeLists.txt |
     sed -nE 's/^ *find_package\(([A-Za-z0-9_-]+).*REQUIRED.*/\1/p

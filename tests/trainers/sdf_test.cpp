@@ -321,7 +321,7 @@ TEST(SdfExport, OtherTasksHaveNoSurface) {
     const Thrown thrown = error_of([&] { task->export_mesh({}, [](const std::string&) {}); });
     EXPECT_EQ(thrown.code, ExitCode::bad_config);
     EXPECT_EQ(thrown.text,
-              "export: surfaces are those of sdf runs, not siren; --format safetensors or "
+              "export: surfaces are those of sdf runs, not siren; --format safetensors, onnx or "
               "hdf5 writes its network");
 }
 
