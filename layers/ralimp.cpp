@@ -4,6 +4,7 @@
 #include <span>
 
 #include "autograd/operations.h"
+#include "layers/projections.h"
 
 namespace ralimp {
 namespace {
@@ -27,8 +28,7 @@ Atoms make_atoms(const RalimpConfig& config, const HiddenStart& start) {
 }
 
 int64_t polynomial_row_count(const RalimpConfig& config) {
-    const int64_t degree = std::max<int64_t>(config.degree, 0);
-    return config.features * (config.share_rows ? degree : degree * (degree + 1) / 2);
+    return config.features * product_groups(std::max<int64_t>(config.degree, 0), config.share_rows);
 }
 
 }  // namespace
@@ -73,15 +73,7 @@ Tensor Ralimp::draw_rows(uint64_t seed) const {
     for (int64_t row = 0; row < polynomial_rows_; row += config_.features)
         groups.push_back(config_.features);
     check(!groups.empty(), "ralimp: neither atoms nor a polynomial of positive degree");
-    Tensors parts;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-        const RandomKey key{seed + (static_cast<uint64_t>(group) << 32), RandomStream::projections,
-                            start_.start.key.step};
-        const std::vector<double> values =
-            projection_rows(groups[group], inputs_, key, {config_.orthogonal, false});
-        parts.push_back(Tensor::from(values, {groups[group], inputs_}));
-    }
-    return to(concatenate(parts), start_.dtype);
+    return projection_groups(groups, inputs_, seed, start_, config_.orthogonal);
 }
 
 void Ralimp::redraw_projections(uint64_t seed) {
@@ -181,18 +173,9 @@ std::vector<Jet> Ralimp::raw_features(const Jet& x) const {
     };
     std::vector<Jet> parts;
     if (slots_.features() > 0) parts.push_back(rational_features(x, project(slots_.rows())));
-    const int64_t m = config_.features;
-    std::vector<Jet> degrees;
-    for (int64_t k = 1; k <= config_.degree; ++k) {
-        if (config_.share_rows) {
-            degrees.push_back(k == 1 ? project(m) : degrees.back() * project(m));
-            continue;
-        }
-        Jet product = project(m);
-        for (int64_t i = 1; i < k; ++i) product = product * project(m);
-        degrees.push_back(product);
-    }
-    parts.insert(parts.end(), degrees.begin(), degrees.end());
+    for (Jet& degree : product_features(config_.degree, config_.share_rows,
+                                        [&] { return project(config_.features); }))
+        parts.push_back(std::move(degree));
     return parts;
 }
 

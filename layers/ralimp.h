@@ -2,7 +2,7 @@
 // surrogate of f (Sehanobish et al., arXiv 2610.13568). The options are in layers/ralimp_config.h.
 #pragma once
 #include "layers/feature_slots.h"
-#include "layers/hidden.h"
+#include "layers/hidden_start.h"
 
 namespace ralimp {
 
@@ -31,6 +31,7 @@ public:
     // What multiplies Ψ, [rows, F] (in free mode standardized): rational, then polynomial features.
     Jet features(const Jet& x) const;
     int64_t feature_count() const { return slots_.features() + polynomial_features_; }
+    int64_t projection_rows() const { return rows_.size(0); }
     // Ψ [out, F] and the constant term [out].
     struct WeightSide {
         Tensor psi, constant;

@@ -1,6 +1,6 @@
 // The data-dependent start of a RaLiMP layer.
 #include "autograd/operations.h"
-#include "core/interruption.h"
+#include "layers/free_psi.h"
 #include "layers/ralimp.h"
 #include "layers/ridge.h"
 
@@ -11,25 +11,11 @@ Tensor from_doubles(const std::vector<double>& values, DType dtype) {
     return to(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-// Calls f(begin, end) for ranges of [0, count), each of which is to touch some millions of numbers:
-// memory stays bounded and an interruption is seen.
-template <class F>
-void in_pieces(int64_t count, int64_t numbers_each, F&& f) {
-    const int64_t step = std::max<int64_t>(16, (int64_t{1} << 23) / numbers_each);
-    for (int64_t begin = 0; begin < count; begin += step) {
-        throw_if_interrupted();
-        f(begin, std::min(begin + step, count));
-    }
-}
-
 // layer.features() of the batch [rows, in], [rows, F].
 Tensor features_of(const Ralimp& layer, const Tensor& x) {
-    const Tensor result = Tensor::empty({x.size(0), layer.feature_count()}, x.dtype());
-    in_pieces(x.size(0), layer.feature_count(), [&](int64_t begin, int64_t end) {
-        const Jet rows = Jet::value_only(slice(x, 0, begin, end));
-        slice(result, 0, begin, end).copy_from(layer.features(rows).value());
+    return map_rows(x, layer.feature_count(), [&](const Tensor& rows) {
+        return layer.features(Jet::value_only(rows)).value();
     });
-    return result;
 }
 
 double mean_of(const Tensor& x) { return mean(to(x, DType::float64)).item(); }
@@ -40,10 +26,7 @@ double largest(const Tensor& x) { return max(x).item(); }
 
 Tensor Ralimp::initialize_from_data(const Tensor& x) {
     NoGrad no_grad;
-    check(x.dims() == 2 && x.size(1) == inputs_ && x.size(0) > 1,
-          "ralimp: the calibration batch {} must be [rows, {}] with at least two rows", x.shape(),
-          inputs_);
-    const Tensor seen = slice(x, 0, 0, calibration_batch_rows);
+    const Tensor seen = calibration_part("ralimp", x, inputs_);
     if (config_.psi == PsiMode::weights)
         choose_scales(seen);
     else
@@ -95,30 +78,17 @@ void Ralimp::start_free(const Tensor& x) {
     feature_inverse_.fill(1);
     row_bias_.fill(0);
     const double s = atoms_.waves() > 0 ? largest(atoms_.frequencies()) : 1;
-    double squares = 0;  // the mean of (g·x)²
-    in_pieces(x.size(0), rows_.size(0), [&](int64_t begin, int64_t end) {
-        const Tensor projections = linear(slice(x, 0, begin, end), rows_, Tensor());
-        squares += mean_of(square(projections)) * static_cast<double>(end - begin) /
-                   static_cast<double>(x.size(0));
-    });
-    const double rms = std::sqrt(s * squares);
+    const double rms = std::sqrt(
+        s * mean_of(map_rows(x, rows_.size(0), [&](const Tensor& rows) {
+            return mean(to(square(linear(rows, rows_, Tensor())), DType::float64), {1}, true);
+        })));
     check(rms > 0 && std::isfinite(rms), "ralimp: the calibration batch is all zero or not finite");
     const double wanted = config_.start_rms.value_or(config_.split == Split::symmetric ? 0.4 : 1);
     input_scale_.fill(wanted / rms);
 
-    const Tensor deviation = Tensor::empty({feature_count()}, start_.dtype);
-    {
-        const Tensor raw = features_of(*this, x);
-        in_pieces(feature_count(), x.size(0), [&](int64_t begin, int64_t end) {
-            const Tensor columns = slice(raw, 1, begin, end);
-            slice(deviation, 0, begin, end).copy_from(sqrt(variance(columns, {0})));
-            slice(feature_mean_, 0, begin, end).copy_from(mean(columns, {0}));
-        });
-    }
-    // A feature that does not move on the batch stays as it is.
-    const Tensor moves = greater(deviation, 1e-6 * (abs(feature_mean_) + 1e-30));
-    const Tensor one = Tensor::scalar(1, start_.dtype);
-    feature_inverse_.copy_from(where(moves, reciprocal(where(moves, deviation, one)), one));
+    const Standardization standard = standardization_of(features_of(*this, x));
+    feature_mean_.copy_from(standard.mean);
+    feature_inverse_.copy_from(standard.inverse);
     // What is nearly 0 on the whole batch is not enlarged so far that the limit of its exponent
     // would no longer keep it finite.
     if (slots_.features() > 0) {
@@ -126,12 +96,8 @@ void Ralimp::start_free(const Tensor& x) {
         rational.copy_from(clamp(rational, 0, std::exp(default_exponent_limit)));
     }
 
-    const Tensor weight = start_weight(outputs_, inputs_, start_.dtype, start_.start);
-    const Tensor bias = start_bias(outputs_, inputs_, start_.dtype, start_.start);
-    const Tensor wanted_outputs =
-        apply(start_.activation, linear(x, weight, bias), start_.scale, start_.envelope);
     const RidgeSolution solution =
-        ridge_regression(features_of(*this, x), wanted_outputs, config_.ridge);
+        ridge_regression(features_of(*this, x), dense_outputs(x, outputs_, start_), config_.ridge);
     psi_.copy_from(solution.weight);
     psi_bias_.copy_from(solution.bias);
 }

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/interruption.h"
+#include "layers/orthonormal.h"
 
 namespace ralimp {
 
@@ -136,43 +137,11 @@ MatrixXd gaussian(Index rows, Index columns, const RandomKey& key, uint64_t firs
     return matrix;
 }
 
-// The Q of a QR decomposition of a matrix [dimension, count], and the signs of R's diagonal. By
-// panels of columns, so that an interruption is seen between them.
-struct Directions {
-    MatrixXd q;
-    Eigen::VectorXd signs;  // 1 or -1
-};
-
-Directions directions_of(MatrixXd matrix) {
-    constexpr Index panel = 48;
-    const Index rows = matrix.rows(), columns = matrix.cols();
-    Directions result{MatrixXd::Identity(rows, columns), Eigen::VectorXd::Ones(columns)};
-    std::vector<Eigen::HouseholderQR<MatrixXd>> panels;
-    for (Index begin = 0; begin < columns; begin += panel) {
-        throw_if_interrupted();
-        const Index width = std::min(panel, columns - begin);
-        panels.emplace_back(matrix.block(begin, begin, rows - begin, width));
-        const auto& qr = panels.back();
-        for (Index i = 0; i < width; ++i)
-            if (qr.matrixQR()(i, i) < 0) result.signs[begin + i] = -1;
-        if (const Index after = columns - begin - width; after > 0)
-            matrix.bottomRightCorner(rows - begin, after)
-                .applyOnTheLeft(qr.householderQ().adjoint());
-    }
-    for (auto i = static_cast<Index>(panels.size()); i-- > 0;) {
-        throw_if_interrupted();
-        const Index begin = i * panel;
-        result.q.bottomRightCorner(rows - begin, columns - begin)
-            .applyOnTheLeft(panels[static_cast<std::size_t>(i)].householderQ());
-    }
-    return result;
-}
-
 // Rows [count, dimension] with orthogonal directions; `block` keeps the draws of blocks apart.
 MatrixXd orthogonal_block(Index count, Index dimension, const RandomKey& key, uint64_t block) {
     const auto size = static_cast<uint64_t>(dimension * dimension);
     const MatrixXd draws = gaussian(count, dimension, key, 2 * block * size);
-    Directions directions = directions_of(draws.transpose());
+    OrthonormalColumns directions = orthonormal_columns(draws.transpose());
     const MatrixXd lengths = gaussian(count, dimension, key, (2 * block + 1) * size);
     for (Index i = 0; i < count; ++i) {
         // Householder's method fixes the sign of each column; the diagonal of R takes it back,

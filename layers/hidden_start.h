@@ -1,0 +1,35 @@
+// What every kind of hidden layer is asked for: a layer that computes, or stands in for, the dense
+// layer f(scale (W x + b)).
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "layers/linear.h"
+
+namespace ralimp {
+
+class RationalFits;
+
+struct HiddenStart {
+    Activation activation = Activation::tanh;
+    double scale = 1;     // omega of a sine network
+    double envelope = 1;  // s of wire
+    LinearStart start;    // of W and b; its key is the source of every random number of the layer
+    DType dtype = DType::float32;
+    // Where layers of a network keep the fits they share; null: a layer makes its own.
+    std::shared_ptr<RationalFits> fits;
+};
+
+// f of pieces of the rows of x [rows, inputs], joined again. f makes so many numbers of each row,
+// by a product with x; a piece is some millions of them and a fraction of a second's work, so that
+// memory stays bounded and an interruption is seen.
+Tensor map_rows(const Tensor& x, int64_t numbers, const std::function<Tensor(const Tensor&)>& f);
+
+// f(scale (W x + b)) of the dense layer with its usual start; x [rows, inputs] -> [rows, outputs].
+Tensor dense_outputs(const Tensor& x, int64_t outputs, const HiddenStart& start);
+
+// The rows of a calibration batch that a start looks at. Throws Error unless the batch is
+// [rows, inputs] with at least two rows.
+Tensor calibration_part(const char* layer, const Tensor& x, int64_t inputs);
+
+}  // namespace ralimp
