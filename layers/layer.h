@@ -17,6 +17,8 @@ inline constexpr int64_t calibration_batch_rows = 4096;
 struct ParameterInfo {
     bool trained = true;  // false: a constant that is saved with the model but never moved
     bool decay = true;    // whether weight decay applies: matrices yes, biases and scales no
+    // Multiplies the learning rate of first-order optimizers; line searches have none to multiply.
+    double learning_rate_scale = 1;
 };
 
 // Called with the dotted name, the tensor itself (it may be replaced) and its kind.

@@ -5,6 +5,11 @@
 
 namespace ralimp {
 
+int64_t hidden_width(const NetworkConfig& config) {
+    const auto* narrow = std::get_if<NarrowConfig>(&config.hidden);
+    return narrow ? narrow->width : config.width;
+}
+
 std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
                                   DType dtype, uint64_t seed, const PeriodicInputs& periodic) {
     std::vector<std::unique_ptr<Layer>> layers;
@@ -14,6 +19,7 @@ std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, i
     else if (config.scale_inputs)
         layers.push_back(std::make_unique<Scaling>(box, dtype));
     const int64_t inputs = layers.empty() ? box.dims() : layers.back()->outputs();
+    const int64_t width = hidden_width(config);
     const auto fits = std::make_shared<RationalFits>();
     uint32_t layer = 0;
     const auto next_start = [&](Initialization initialization, double omega) {
@@ -23,14 +29,14 @@ std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, i
     LinearStart first =
         next_start(siren ? Initialization::siren_first : config.initialization, config.first_omega);
     first.bias = config.first_bias;
-    layers.push_back(std::make_unique<Dense>(inputs, config.width, dtype, first, config.activation,
+    layers.push_back(std::make_unique<Dense>(inputs, width, dtype, first, config.activation,
                                              config.first_omega, config.envelope));
     for (int64_t i = 1; i < config.hidden_layers; ++i)
         layers.push_back(
-            make_hidden(config.hidden, config.width, config.width,
+            make_hidden(config.hidden, width, width,
                         {config.activation, config.omega, config.envelope,
                          next_start(config.initialization, config.omega), dtype, fits}));
-    layers.push_back(std::make_unique<Linear>(config.width, outputs, dtype,
+    layers.push_back(std::make_unique<Linear>(width, outputs, dtype,
                                               next_start(config.initialization, config.omega)));
     return std::make_unique<Mlp>(std::move(layers));
 }

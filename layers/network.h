@@ -41,9 +41,15 @@ struct NetworkConfig {
               "initialization says",
               at_least(0));
         field("hidden", config.hidden, "kind of the layers from width to width");
+        const auto* low_rank = std::get_if<LowRankConfig>(&config.hidden);
+        field.check("hidden", !low_rank || low_rank->rank <= config.width,
+                    "rank must be at most the width of the network");
         field("scale_inputs", config.scale_inputs, "map the domain to [-1, 1] first");
     }
 };
+
+// Features of every hidden layer: `width`, but for narrow networks theirs.
+int64_t hidden_width(const NetworkConfig& config);
 
 // All random starts follow from the seed. Inputs lie in the box; with periodic ones the first layer
 // has more inputs than the box has axes.

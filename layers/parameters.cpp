@@ -14,7 +14,7 @@ Parameters::Parameters(Layer& model) {
         check(entries_.empty() || tensor.dtype() == dtype, "parameters: {} is {}, others are {}",
               name, name_of(tensor.dtype()), name_of(dtype));
         dtype = tensor.dtype();
-        entries_.push_back({name, count, tensor.shape(), info.decay});
+        entries_.push_back({name, count, tensor.shape(), info.decay, info.learning_rate_scale});
         count += tensor.elements();
     });
     values_ = Tensor::empty({count}, dtype);

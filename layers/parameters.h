@@ -15,6 +15,7 @@ public:
         int64_t offset = 0;
         Shape shape;
         bool decay = true;
+        double learning_rate_scale = 1;
     };
 
     // Moves every trained parameter of the model into one buffer; the model's tensors become views

@@ -2,9 +2,11 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/operations.h"
 #include "core/interruption.h"
+#include "layers/orthonormal.h"
 
 namespace ralimp {
 namespace {
@@ -119,7 +121,7 @@ std::pair<Tensor, Tensor> centered(const Tensor& given) {
         throw_if_interrupted();
         rows_of(x, row, row + 1).copy_from(rows_of(given, row, row + 1));
         check(view.row(row).allFinite(),
-              "ridge_regression: a feature or target is not finite; scale the inputs down");
+              "least squares: a feature or target is not finite; scale the inputs down");
         sum.row(0) += view.row(row);
     }
     sum /= static_cast<double>(rows);
@@ -160,6 +162,54 @@ RidgeSolution ridge_regression(const Tensor& features, const Tensor& targets, do
     const Tensor bias = y_mean - product(x_mean, transpose(weight));
     return {to(weight.clone(), features.dtype()),
             to(reshape(bias, {targets.size(1)}), features.dtype())};
+}
+
+namespace {
+
+// Columns of largest variance [m, count] of A Aᵀ for A [m, n].
+Tensor principal_columns(const Tensor& a, int64_t count) {
+    // The decomposition of a larger matrix would take more than a second without seeing an
+    // interruption.
+    constexpr int64_t most_side = 512;
+    const int64_t m = a.size(0);
+    const Tensor result = Tensor::empty({m, count}, DType::float64);
+    View columns = view_of(result);
+    if (m <= most_side) {
+        const Eigen::MatrixXd squares = view_of(normal_matrix(a, 1, 0));
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(squares);
+        columns = solver.eigenvectors().rightCols(count);
+        return result;
+    }
+    // Subspace iteration, from random columns: what it has not told apart yet has nearly the same
+    // variance (Halko, Martinsson & Tropp 2011).
+    constexpr int iterations = 8;
+    Tensor next = random_normal({m, count}, {0, RandomStream::noise, 0}, DType::float64);
+    for (int i = 0; i < iterations; ++i) {
+        columns = orthonormal_columns(view_of(next)).q;
+        next = product(a, product(transpose(a), result));
+    }
+    columns = orthonormal_columns(view_of(next)).q;
+    return result;
+}
+
+}  // namespace
+
+LowRankFactors principal_factors(const Tensor& weight, const Tensor& x, int64_t rank) {
+    check(weight.dims() == 2 && rank >= 1 && rank <= weight.size(0),
+          "principal_factors: no {} components of a weight {}", rank, weight.shape());
+    check(x.dims() == 2 && x.size(1) == weight.size(1),
+          "principal_factors: rows {} meet a weight {} ([out, in])", x.shape(), weight.shape());
+    NoGrad no_grad;
+    const Tensor w = to(weight, DType::float64).contiguous();
+    const Tensor outputs = product(w, transpose(centered(x).first));
+    const Tensor left = principal_columns(outputs, rank);
+    const Tensor right = product(transpose(left), w);
+    const auto squares = [](const Tensor& values) { return sum(square(values)).item(); };
+    const double ratio = std::pow(squares(right) / squares(left), 0.25);
+    const double total = squares(outputs);
+    return {to(ratio > 0 ? left * ratio : left, weight.dtype()),
+            to(ratio > 0 ? right * (1 / ratio) : right, weight.dtype()),
+            total > 0 ? squares(product(transpose(left), outputs)) / total : 1};
 }
 
 }  // namespace ralimp

@@ -77,11 +77,9 @@ int64_t known_calibration_rows(const SdfConfig&) { return calibration_batch_rows
 void check_size(const NetworkSize& size, const RunConfig& config, double available, bool stands,
                 double rows) {
     const RunSettings& settings = settings_of(config);
-    const NetworkConfig& network = network_of(config);
     const DType dtype = dtype_of(settings.precision);
     const auto bytes = static_cast<double>(bytes_of(dtype));
-    const bool has_features =
-        std::holds_alternative<RalimpConfig>(network.hidden) && size.features > 0;
+    const bool has_features = size.features > 0;
     const std::string key = has_features ? "network.hidden.features" : "network.width";
     const std::string advice = has_features ? "choose fewer features or a smaller width"
                                             : "choose a smaller width or fewer hidden_layers";

@@ -52,7 +52,7 @@ PinnTask::PinnTask(const PinnConfig& config, TaskUse use)
           use == TaskUse::training ? ProblemParts::all : ProblemParts::without_conditions)),
       plan_(plan_of(problem_->equations())),
       dtype_(dtype_of(config.run.precision)),
-      part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)) {
+      part_rows_(rows_per_part(plan_->channels(), hidden_width(config.network), dtype_)) {
     picture_times_ = picture_times(*problem_, config.evaluation.times);
     if (use == TaskUse::training) {
         enforced_ = enforced_conditions(config.constraints, *problem_);

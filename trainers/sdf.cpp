@@ -48,7 +48,7 @@ SdfTask::SdfTask(const SdfConfig& config)
       network_(make_network(config.network, whole_box, 1, dtype_,
                             static_cast<uint64_t>(config.run.seed))),
       plan_(JetPlan::make({{0}, {1}, {2}})),
-      part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)) {
+      part_rows_(rows_per_part(plan_->channels(), hidden_width(config.network), dtype_)) {
     set_batch(0);
 }
 

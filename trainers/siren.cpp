@@ -65,7 +65,7 @@ SirenTask::SirenTask(const SirenConfig& config)
       signal_(make_signal(config.data)),
       grid_(signal_->grid()),
       plan_(plan_of(config.loss.fit, static_cast<int>(grid_.size()))),
-      part_rows_(rows_per_part(plan_->channels(), config.network.width, dtype_)) {
+      part_rows_(rows_per_part(plan_->channels(), hidden_width(config.network), dtype_)) {
     const int64_t points = points_of(grid_);
     const std::vector<double> ones(grid_.size(), 1), minus(grid_.size(), -1);
     network_ = make_network(config.network, {minus, ones}, signal_->channels(), dtype_,

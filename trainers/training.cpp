@@ -25,6 +25,7 @@ ParameterLayout layout_of(const Parameters& parameters) {
                           .offset = entry.offset,
                           .count = entry.shape.elements(),
                           .decay = entry.decay,
+                          .learning_rate_scale = entry.learning_rate_scale,
                           .shape = entry.shape});
     return ParameterLayout(std::move(groups), parameters.values().dtype());
 }

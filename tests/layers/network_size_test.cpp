@@ -41,21 +41,46 @@ void expect_known_sides(std::vector<MatrixSize> told, std::vector<MatrixSize> re
     EXPECT_TRUE(real.empty());
 }
 
-TEST(NetworkSize, OfDenseNetworksIsExact) {
-    for (const int64_t layers : {1, 2, 5})
-        for (const int64_t width : {1, 7, 64}) {
-            NetworkConfig config;
-            config.hidden_layers = layers;
-            config.width = width;
-            config.scale_inputs = false;
-            const NetworkSize size = size_of(config, 3, 2, DType::float32, 100);
-            const NetworkSize real = real_size(config);
-            EXPECT_EQ(size.trained, real.trained) << layers << " " << width;
-            EXPECT_EQ(size.held, real.held) << layers << " " << width;
-            EXPECT_EQ(size.start_bytes, 0);
-            EXPECT_EQ(size.features, 0);
-            expect_known_sides(size.matrices, real.matrices);
-        }
+// Of every kind but RaLiMP, whose nodes are known only when its surrogate is.
+TEST(NetworkSize, IsExact) {
+    SnnkConfig urf, trained;
+    urf.form = SnnkForm::urf;
+    trained.train_projections = true;
+    EugenConfig shared;
+    shared.share_rows = shared.train_projections = true;
+    shared.degree = 3;
+    // With the features of a layer.
+    const std::pair<HiddenConfig, double> kinds[] = {{DenseHiddenConfig{}, 0},
+                                                     {NarrowConfig{5}, 0},
+                                                     {LowRankConfig{1}, 0},
+                                                     {SnnkConfig{}, 32},
+                                                     {trained, 32},
+                                                     {urf, 32},
+                                                     {EugenConfig{}, 2 * 16},
+                                                     {shared, 3 * 16},
+                                                     {MonarchConfig{}, 0},
+                                                     {MonarchConfig{3}, 0},
+                                                     {TensorTrainConfig{}, 0},
+                                                     {TensorTrainConfig{3}, 0}};
+    for (const auto& [hidden, features] : kinds)
+        for (const int64_t layers : {1, 2, 5})
+            for (const int64_t width : {1, 7, 64}) {
+                SCOPED_TRACE(
+                    fmt::format("kind {}, {} layers of {}", hidden.index(), layers, width));
+                NetworkConfig config;
+                config.hidden = hidden;
+                config.hidden_layers = layers;
+                config.width = width;
+                config.scale_inputs = false;
+                const NetworkSize size = size_of(config, 3, 2, DType::float32, 100);
+                const NetworkSize real = real_size(config);
+                EXPECT_EQ(size.trained, real.trained);
+                EXPECT_EQ(size.held, real.held);
+                EXPECT_EQ(size.start_bytes > 0, hidden.index() > 2 && layers > 1);
+                EXPECT_EQ(size.draw_bytes > 0, features > 0 && layers > 1);
+                EXPECT_EQ(size.features, features * static_cast<double>(layers - 1));
+                expect_known_sides(size.matrices, real.matrices);
+            }
 }
 
 TEST(NetworkSize, OfRalimpNetworksIsABoundBelowThatIsNotFar) {

@@ -43,6 +43,15 @@ expect_error 2 'training.log_every' "$ralimp" train "${tiny_pinn[@]}" training.l
 expect_error 2 'points.residual' "$ralimp" train "$source_folder/configs/pinn/burgers.yaml" \
     points.residual=0
 expect_error 2 'set twice' "$ralimp" train "${tiny_pinn[@]}" network.width=9
+expect_error 2 'network.hidden.*rank must be at most the width' "$ralimp" train "${tiny_pinn[@]}" \
+    'network.hidden={kind: low_rank, rank: 9}'
+expect_error 2 'network.hidden.rank = 0 must be at least 1' "$ralimp" train "${tiny_pinn[@]}" \
+    'network.hidden={kind: low_rank, rank: 0}'
+expect_error 2 'did you mean snnk' "$ralimp" train "${tiny_pinn[@]}" 'network.hidden={kind: snk}'
+expect_error 2 'network.hidden.form' "$ralimp" train "${tiny_pinn[@]}" \
+    'network.hidden={kind: snnk, form: gelu}'
+expect_error 2 'network.hidden.degree = 21 must be' "$ralimp" train "${tiny_pinn[@]}" \
+    'network.hidden={kind: eugen, degree: 21}'
 printf 'kind: pinn\nseed: [1\n' >broken.yaml
 : >empty.yaml
 expect_error 2 '^ralimp: empty.yaml: the config is empty' "$ralimp" train empty.yaml

@@ -141,11 +141,19 @@ TEST(MemoryCheck, RefusesSizesBeyondEveryMachine) {
     EXPECT_EQ(complaint_about("hidden_layers: 1000, width: 65536", adam, 1e13).substr(0, 15),
               "network.width: ");
     for (const char* hidden :
-         {"features: 1000000000", "features: 1000000000, psi: weights",
-          "features: 9000000000000000000", "psi: weights, features: 9000000000000000000"})
-        EXPECT_EQ(complaint_about(fmt::format("hidden: {{kind: ralimp, {}}}", hidden), adam, 1e13)
-                      .substr(0, 25),
-                  "network.hidden.features: ")
+         {"ralimp, features: 1000000000", "ralimp, features: 1000000000, psi: weights",
+          "ralimp, features: 9000000000000000000",
+          "ralimp, psi: weights, features: 9000000000000000000",
+          "snnk, features: 9000000000000000000", "eugen, features: 9000000000000000000"})
+        EXPECT_EQ(
+            complaint_about(fmt::format("hidden: {{kind: {}}}", hidden), adam, 1e13).substr(0, 25),
+            "network.hidden.features: ")
+            << hidden;
+    for (const char* hidden : {"narrow, width: 65536", "tensor_train, rank: 9000000000000000000"})
+        EXPECT_EQ(complaint_about(fmt::format("hidden_layers: 1000, hidden: {{kind: {}}}", hidden),
+                                  adam, 1e13)
+                      .substr(0, 15),
+                  "network.width: ")
             << hidden;
 }
 

@@ -71,7 +71,10 @@ TEST(Training, SeedsChooseEverythingInEveryTask) {
                              "kind: siren\ndata: {size: [6, 7], batch_size: 5}\n",
                              "kind: siren\ndata: {kind: audio, seconds: 0.01, batch_size: 5}\n",
                              "kind: sdf\npoints: {surface: 9, off_surface: 8}\n"})
-        for (const char* hidden : {"{kind: dense}", "{kind: ralimp, features: 2}"}) {
+        for (const char* hidden :
+             {"{kind: dense}", "{kind: ralimp, features: 2}", "{kind: low_rank, rank: 2}",
+              "{kind: snnk, form: urf}", "{kind: eugen}", "{kind: narrow, width: 4}",
+              "{kind: monarch}", "{kind: tensor_train}"}) {
             const auto started = [&](int seed) {
                 const auto made = make_task(read_config_text<RunConfig>(
                     fmt::format("{}seed: {}\nnetwork: {{hidden_layers: 2, width: 5, hidden: {}}}\n",
@@ -110,6 +113,26 @@ TEST(Training, TheLayoutKnowsTheShapesOfTheParameters) {
         matrices += layout.groups()[i].shape.dims() == 2;
     }
     EXPECT_GE(matrices, 2u);
+}
+
+// Of a network of width 9: three blocks of three inputs, then three of three times the rank.
+TEST(Training, TheLayoutScalesTheLearningRatesOfTensorTrains) {
+    const auto task = make_task(read_config_text<RunConfig>(
+        "kind: siren\ndata: {size: [4, 4]}\n"
+        "network: {hidden_layers: 2, width: 9, hidden: {kind: tensor_train, rank: 2}}\n"));
+    const Parameters parameters(task->model());
+    const ParameterLayout layout = layout_of(parameters);
+    int cores = 0;
+    for (const ParameterGroup& group : layout.groups()) {
+        const bool first = group.name.find("first") != std::string::npos;
+        const bool second = group.name.find("second") != std::string::npos;
+        cores += first || second;
+        EXPECT_EQ(group.learning_rate_scale, first    ? 9 / 3 / 2.0
+                                             : second ? 9 / 6.0 / 2
+                                                      : 1)
+            << group.name;
+    }
+    EXPECT_EQ(cores, 6);
 }
 
 TEST(Training, DataGoOnFromPhaseToPhaseAndRestDuringALineSearch) {
@@ -321,6 +344,30 @@ TEST(Training, ANonFiniteLossOfTheFirstStepHasNoCheckpointToName) {
               "written yet");
 }
 
+// Every kind of hidden layer carries the derivatives of an equation and is trained by it.
+TEST(Training, TheLossOfAPinnFallsWithEveryKindOfLayer) {
+    const NoPrograms no_programs;
+    for (const char* hidden :
+         {"{kind: dense}", "{kind: ralimp, features: 4}", "{kind: narrow, width: 8}",
+          "{kind: low_rank, rank: 4}", "{kind: low_rank, rank: 4, activated: false}",
+          "{kind: snnk, features: 16}", "{kind: snnk, features: 16, form: urf}",
+          "{kind: eugen, features: 8}", "{kind: monarch}", "{kind: tensor_train}"}) {
+        const TemporaryFolder folder;
+        const Trained trained = train_in(
+            folder.path() / "run",
+            fmt::format("kind: pinn\nnetwork: {{hidden_layers: 3, width: 10, hidden: {}}}\n"
+                        "points: {{residual: 200, initial: 40, boundary: 40}}\n"
+                        "evaluation: {{grid: [8, 5]}}\n"
+                        "training: {{phases: [{{steps: 60, optimizer: {{kind: adam, "
+                        "learning_rate: 3e-3, clipping: {{norm: 1}}}}}}], log_every: 1}}\n",
+                        hidden));
+        EXPECT_EQ(trained.error, "") << hidden;
+        const std::vector<double> losses = trained.column("loss");
+        ASSERT_EQ(losses.size(), 60u) << hidden;
+        EXPECT_LT(losses.back(), 0.5 * losses.front()) << hidden;
+    }
+}
+
 TEST(Training, LbfgsWalksAroundPointsThatAreNotFinite) {
     const NoPrograms no_programs;
     const TemporaryFolder folder;
@@ -383,7 +430,10 @@ TEST(Training, AReloadedModelHasTheFiguresOfTheEnd) {
         for (const char* hidden :
              {"{kind: dense}", "{kind: ralimp, split: real_input, psi: free}",
               "{kind: ralimp, split: phase_input, psi: free, train_projections: true}",
-              "{kind: ralimp, split: symmetric, psi: weights, balance: diagonal}"})
+              "{kind: ralimp, split: symmetric, psi: weights, balance: diagonal}",
+              "{kind: low_rank, rank: 2}", "{kind: snnk, train_projections: true}",
+              "{kind: snnk, form: urf, features: 8}", "{kind: eugen, features: 3}",
+              "{kind: monarch}", "{kind: tensor_train}"})
             for (const char* phases : {"{steps: 12, optimizer: {kind: adam, learning_rate: 1e-2}}",
                                        "{steps: 5}, {steps: 7, optimizer: {kind: lbfgs}}",
                                        "{steps: 5}, {steps: 7, optimizer: {kind: bfgs}}"}) {
