@@ -55,6 +55,17 @@ void copy_values(const Comparison& comparison) {
     }
 }
 
+// In one line, however many there are.
+std::string list_of(const std::vector<std::string>& differences) {
+    constexpr std::size_t most = 3;
+    const std::size_t shown = differences.size() > most + 1 ? most : differences.size();
+    std::string list = fmt::format(
+        "{}", fmt::join(differences.begin(), differences.begin() + static_cast<long>(shown), "; "));
+    if (shown < differences.size())
+        list += fmt::format("; and {} more differences", differences.size() - shown);
+    return list;
+}
+
 template <class T>
 const T& value_of(const Checkpoint& checkpoint, const std::string& name, const char* type) {
     const auto found = checkpoint.values.find(name);
@@ -98,7 +109,7 @@ void load_into(const NamedTensors& tensors, const Checkpoint& checkpoint,
     const Comparison comparison = compare(tensors, checkpoint, group);
     if (!comparison.differences.empty())
         fail_with(ExitCode::bad_input, "{}: the checkpoint does not fit: {}", group,
-                  fmt::join(comparison.differences, "; "));
+                  list_of(comparison.differences));
     copy_values(comparison);
 }
 
@@ -107,7 +118,7 @@ std::vector<std::string> load_matching(const NamedTensors& tensors, const Checkp
     Comparison comparison = compare(tensors, checkpoint, group);
     if (comparison.target_and_source.empty())
         fail_with(ExitCode::bad_input, "{}: nothing of the checkpoint fits: {}", group,
-                  fmt::join(comparison.differences, "; "));
+                  list_of(comparison.differences));
     copy_values(comparison);
     return std::move(comparison.differences);
 }

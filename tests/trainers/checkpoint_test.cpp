@@ -304,6 +304,22 @@ TEST(LoadInto, CopiesIntoTheMemoryOfTheTensors) {
     load_into(model, checkpoint, "model");  // deepxde#323: restoring worked only once
 }
 
+TEST(LoadInto, ListsTheFirstOfManyDifferencesAndTheirNumber) {
+    Checkpoint checkpoint;
+    NamedTensors model;
+    for (const char* name : {"a", "b", "c", "d", "e"}) {
+        checkpoint.add("model", {{name, random_tensor({2, 3}, DType::float32, 1)}});
+        model.emplace_back(name, random_tensor({3, 2}, DType::float32, 2));
+        const std::string text = error_of([&] { load_into(model, checkpoint, "model"); });
+        const auto shown = std::count(text.begin(), text.end(), '[') / 2;
+        EXPECT_EQ(shown, model.size() < 5 ? static_cast<int64_t>(model.size()) : 3) << text;
+        EXPECT_EQ(text.ends_with("; and 2 more differences"), model.size() == 5) << text;
+    }
+    EXPECT_TRUE(error_of([&] {
+                    load_matching(model, checkpoint, "model");
+                }).ends_with("; and 2 more differences"));
+}
+
 TEST(LoadInto, ListsEveryDifferenceAtOnce) {
     Checkpoint checkpoint;
     checkpoint.add("model", {{"a", random_tensor({2}, DType::float32, 1)},
