@@ -209,7 +209,9 @@ void SdfTask::export_mesh(const ExportRequest& request,
         for (std::size_t k = 0; k < 3; ++k)
             vertex[k] = vertex[k] / placement.scale + placement.center[k];
     write_ply(request.file.string(), mesh);
-    for (const std::string& line : mesh_report(mesh)) say(line);
+    // Marching cubes closes it everywhere else.
+    const char* const cut = "the surface leaves the box [-1, 1]^3 of the training and is cut there";
+    for (const std::string& line : mesh_report(mesh, cut)) say(line);
     say(request.file.string());
 }
 

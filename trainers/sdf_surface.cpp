@@ -4,7 +4,7 @@
 
 namespace ralimp {
 
-std::vector<std::string> mesh_report(const Mesh& mesh) {
+std::vector<std::string> mesh_report(const Mesh& mesh, const std::string& open_because) {
     const double volume = volume_of(mesh);
     std::vector<std::string> lines{fmt::format(
         "mesh: {} vertices, {} triangles, area {:.6g}, volume {:.6g}, Euler "
@@ -14,10 +14,13 @@ std::vector<std::string> mesh_report(const Mesh& mesh) {
     const MeshDefects defects = defects_of(mesh);
     if (!defects.watertight())
         lines.push_back(fmt::format(
-            "warning: the mesh is not watertight: {} edges with one triangle, {} with more than "
+            "warning: the mesh is not watertight: {} edges with one triangle{}, {} with more than "
             "two, {} between triangles of opposite orientation; inside and outside are not "
             "defined there",
-            defects.open_edges, defects.crowded_edges, defects.flipped_edges));
+            defects.open_edges,
+            defects.open_edges > 0 && !open_because.empty() ? fmt::format(" ({})", open_because)
+                                                            : "",
+            defects.crowded_edges, defects.flipped_edges));
     else if (volume < 0)
         lines.push_back(
             "warning: the mesh is inside out: its triangles are clockwise as seen from outside, so "

@@ -41,8 +41,9 @@ struct SdfDataConfig {
 };
 
 // Lines for people: sizes, then a warning for every reason why the mesh is not the boundary of a
-// solid with its triangles counterclockwise from outside.
-std::vector<std::string> mesh_report(const Mesh& mesh);
+// solid with its triangles counterclockwise from outside. `open_because` says where edges with one
+// triangle come from, if that is known.
+std::vector<std::string> mesh_report(const Mesh& mesh, const std::string& open_because = "");
 
 class SdfSurface {
 public:
