@@ -312,7 +312,7 @@ TEST(PinnWeights, PointsClimbTheirErrors) {
     Burgers burgers(
         "{boundary_weight: 2, weights: {kind: self_adaptive, learning_rate: 0.3, mask: square}}",
         2100);
-    ASSERT_EQ(burgers.task.parts(), 2);
+    ASSERT_GT(burgers.task.parts(), 1);
     std::vector<std::vector<double>> lambdas;
     for (const Tensor& difference : burgers.differences())
         lambdas.emplace_back(static_cast<std::size_t>(difference.size(0)), 1);
