@@ -63,7 +63,7 @@ public:
 
     // Data-dependent start: called once before training with a calibration batch [rows, inputs] of
     // what the layer will see. Returns what the next layer will see. Ends by what
-    // throw_if_interrupted() throws.
+    // throw_if_interrupted() throws; Error(bad_config) for data or options it cannot start from.
     virtual Tensor initialize_from_data(const Tensor& x);
 
     // Visits the layers that clamp exponents to keep them finite.

@@ -31,11 +31,21 @@ std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, i
     first.bias = config.first_bias;
     layers.push_back(std::make_unique<Dense>(inputs, width, dtype, first, config.activation,
                                              config.first_omega, config.envelope));
-    for (int64_t i = 1; i < config.hidden_layers; ++i)
-        layers.push_back(
-            make_hidden(config.hidden, width, width,
-                        {config.activation, config.omega, config.envelope,
-                         next_start(config.initialization, config.omega), dtype, fits}));
+    for (int64_t i = 1; i < config.hidden_layers; ++i) {
+        const HiddenStart start{config.activation,
+                                config.omega,
+                                config.envelope,
+                                next_start(config.initialization, config.omega),
+                                dtype,
+                                fits};
+        try {
+            layers.push_back(make_hidden(config.hidden, width, width, start));
+        } catch (const Error& error) {  // nothing can stand in for the activation
+            if (error.code() != ExitCode::bad_config) throw;
+            fail_with(ExitCode::bad_config, "network.activation: {}: {}",
+                      name_of(config.activation), error.what());
+        }
+    }
     layers.push_back(std::make_unique<Linear>(width, outputs, dtype,
                                               next_start(config.initialization, config.omega)));
     return std::make_unique<Mlp>(std::move(layers));

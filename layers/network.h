@@ -52,7 +52,8 @@ struct NetworkConfig {
 int64_t hidden_width(const NetworkConfig& config);
 
 // All random starts follow from the seed. Inputs lie in the box; with periodic ones the first layer
-// has more inputs than the box has axes.
+// has more inputs than the box has axes. Error(bad_config), beginning with network.activation,
+// where the kind of hidden layers cannot stand in for the activation.
 std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
                                   DType dtype, uint64_t seed, const PeriodicInputs& periodic = {});
 

@@ -41,7 +41,9 @@ void Ralimp::choose_scales(const Tensor& x) {
     std::vector<double> xs = x_squares.to_doubles(), ws = w_squares.to_doubles();
     double x_total = 0, w_total = 0;
     for (std::size_t i = 0; i < xs.size(); ++i) x_total += xs[i], w_total += ws[i];
-    check(x_total > 0 && w_total > 0, "ralimp: the calibration batch or the weight is all zero");
+    if (!(x_total > 0 && w_total > 0 && std::isfinite(x_total)))
+        fail_with(ExitCode::bad_config,
+                  "ralimp: the calibration batch or the weight is all zero or not finite");
     std::vector<double> kappa(xs.size(), 1.0);
     for (std::size_t i = 0; i < xs.size(); ++i) {
         if (config_.balance == Balance::scalar) kappa[i] = std::pow(w_total / x_total, 0.25);
@@ -82,7 +84,8 @@ void Ralimp::start_free(const Tensor& x) {
         s * mean_of(map_rows(x, rows_.size(0), [&](const Tensor& rows) {
             return mean(to(square(linear(rows, rows_, Tensor())), DType::float64), {1}, true);
         })));
-    check(rms > 0 && std::isfinite(rms), "ralimp: the calibration batch is all zero or not finite");
+    if (!(rms > 0 && std::isfinite(rms)))
+        fail_with(ExitCode::bad_config, "ralimp: the calibration batch is all zero or not finite");
     const double wanted = config_.start_rms.value_or(config_.split == Split::symmetric ? 0.4 : 1);
     input_scale_.fill(wanted / rms);
 

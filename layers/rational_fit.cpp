@@ -54,8 +54,9 @@ Samples sample(const ScalarFunction& function, double half_width, int degree, in
         const double angle = pi * (2 * static_cast<double>(i) + 1) / (2.0 * points);
         samples.t[i] = -half_width * std::cos(angle);
         samples.f[i] = function(samples.t[i]);
-        check(std::isfinite(samples.f[i]), "fit_rational: the function is {} at t = {}",
-              samples.f[i], samples.t[i]);
+        if (!std::isfinite(samples.f[i]))
+            fail_with(ExitCode::bad_config, "fit_rational: the function is not finite at t = {}",
+                      samples.t[i]);
         for (int k = 0; k <= degree; ++k) samples.basis(i, k) = std::cos(k * (pi - angle));
     }
     return samples;

@@ -57,8 +57,8 @@ struct RationalFitOptions {
 // columns, Chebyshev polynomials); the poles move by Levenberg–Marquardt on (p, log q) with the
 // Jacobian of the projected residual (Golub and Pereyra, "The differentiation of pseudo-inverses
 // and nonlinear least squares problems whose variables separate", 1973). The best of several
-// starts is kept. Deterministic. Throws Error for arguments out of range and for a function that is
-// not finite on the interval.
+// starts is kept. Deterministic. Throws Error for arguments out of range, and Error(bad_config) for
+// a function that is not finite on the interval.
 RationalFit fit_rational(const ScalarFunction& function, double half_width, int degree,
                          int pole_pairs, const RationalFitOptions& options = {});
 

@@ -73,10 +73,11 @@ void decompose(const Tensor& a, double penalty) {
         }
         View diagonal = view_of(block_of(a, begin, end, begin, end));
         const Eigen::LLT<RowMajor> factor(diagonal);
-        check(
-            factor.info() == Eigen::Success,
-            "ridge_regression: the penalty {} is too small for features that depend on each other",
-            penalty);
+        if (factor.info() != Eigen::Success)
+            fail_with(ExitCode::bad_config,
+                      "ridge_regression: the penalty {} is too small for features that depend on "
+                      "each other",
+                      penalty);
         diagonal = RowMajor(factor.matrixL());
         if (end == n) break;
         View below = view_of(block_of(a, end, n, begin, end));
@@ -120,8 +121,9 @@ std::pair<Tensor, Tensor> centered(const Tensor& given) {
     for (int64_t row = 0; row < rows; ++row) {
         throw_if_interrupted();
         rows_of(x, row, row + 1).copy_from(rows_of(given, row, row + 1));
-        check(view.row(row).allFinite(),
-              "least squares: a feature or target is not finite; scale the inputs down");
+        if (!view.row(row).allFinite())
+            fail_with(ExitCode::bad_config,
+                      "least squares: a feature or target is not finite; scale the inputs down");
         sum.row(0) += view.row(row);
     }
     sum /= static_cast<double>(rows);

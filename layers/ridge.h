@@ -12,6 +12,7 @@ struct RidgeSolution {
 
 // Minimizes |X Wᵀ + b - Y|² / n + penalty |W|² for features X [n, features] and targets Y [n,
 // outputs], both float32 or float64; the result has their dtype. The bias is not penalized.
+// Error(bad_config) for numbers that are not finite and a penalty that is lost beside them.
 RidgeSolution ridge_regression(const Tensor& features, const Tensor& targets, double penalty);
 
 struct LowRankFactors {
