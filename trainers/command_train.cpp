@@ -67,6 +67,16 @@ void check_run(Task& task, const RunSettings& settings) {
                static_cast<double>(step_bytes) / 1e6, static_cast<double>(state_bytes) / 1e6);
 }
 
+// The data-dependent start of the layers.
+void start_from(Layer& model, const Tensor& batch) {
+    try {
+        model.initialize_from_data(batch);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::bad_config) throw;
+        fail_with(ExitCode::bad_config, "network.hidden: {}", error.what());
+    }
+}
+
 struct Start {
     Checkpoint checkpoint;
     std::string name;  // of its file, for messages
@@ -179,13 +189,14 @@ ExitCode train(const TrainOptions& options) {
     const std::unique_ptr<Task> task = make_task(config);
     const Tensor batch = task->calibration_batch();
     check_memory(config, *task, batch.size(0));
-    task->model().initialize_from_data(batch);
+    start_from(task->model(), batch);
+    Log log;
     if (options.check) {
+        if (!options.weights.empty()) load_weights(*task, options, log);
         check_run(*task, settings);
         return ExitCode::success;
     }
 
-    Log log;
     std::optional<RunFolder> folder;
     std::optional<Start> start;
     if (options.resume == "auto" && !options.output.empty() &&
@@ -207,7 +218,7 @@ ExitCode train(const TrainOptions& options) {
     }
     // A run that goes on has its own.
     if (!start && !options.weights.empty()) load_weights(*task, options, log);
-    task->metric_names();  // may compute the known solution: before there is a folder
+    task->prepare_evaluation();
     Training training(*task, settings, log, text);
     if (start) restore(training, *start);
     throw_if_stop_requested();

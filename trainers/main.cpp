@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <new>
 #include <optional>
+#include <span>
 #include <system_error>
 
+#include "core/kernels.h"
 #include "core/printable.h"
 #include "trainers/commands.h"
 #include "trainers/config_scalar.h"
@@ -182,17 +184,67 @@ void sort_arguments(const std::vector<std::string>& arguments, TrainOptions& opt
         fail_with(ExitCode::bad_config, "train: no config given; configs/ holds examples");
 }
 
-// CLI11 calls a word that is no command an argument it did not expect.
+// "--output" and so on, of one command or of the program itself.
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    }
+    return names;
+}
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What stands where a command is expected. CLI11 calls a word that is none an argument it did not
+// expect, and an option it does not know a missing command.
 void check_command(const CLI::App& app, int argc, char** argv) {
     const std::string word = argc > 1 ? argv[1] : "";
-    if (word.starts_with('-')) return;
-    std::vector<std::string> commands;
-    for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
-    if (std::find(commands.begin(), commands.end(), word) != commands.end()) return;
-    const std::string near = closest_word(word, commands);
+    const bool is_option = word.starts_with('-');
+    std::vector<std::string> commands, users;  // those that have the option
+    for (const CLI::App* command : app.get_subcommands({})) {
+        commands.push_back(command->get_name());
+        if (contains(option_names(*command), word)) users.push_back(command->get_name());
+    }
+    const std::vector<std::string> words = is_option ? option_names(app) : commands;
+    if (contains(words, word)) return;
+    const std::string near = word.size() > 2 ? closest_word(word, words) : "";
+    std::string hint = near.empty() ? "" : fmt::format("; did you mean {}?", near);
+    if (!users.empty())
+        hint = fmt::format("; it is one of {}, behind the command", join(users, ", "));
     fail_with(ExitCode::bad_config, "{}{}; the commands are {}; see ralimp --help",
-              word.empty() ? "no command given" : fmt::format("unknown command {}", shown(word)),
-              near.empty() ? "" : fmt::format("; did you mean {}?", near), join(commands, ", "));
+              word.empty()
+                  ? "no command given"
+                  : fmt::format("unknown {} {}", is_option ? "option" : "command", shown(word)),
+              hint, join(commands, ", "));
+}
+
+// An empty value is a value to CLI11, and to the commands the absence of one.
+void refuse_empty_values(CLI::App& app, int argc, char** argv) {
+    for (CLI::App* command : app.get_subcommands({}))
+        for (CLI::Option* option : command->get_options())
+            if (option->get_items_expected_max() > 0)
+                option->transform(CLI::Validator(  // before the checks that it has
+                    [](const std::string& value) {
+                        return std::string(value.empty() ? "the value is empty" : "");
+                    },
+                    ""));
+    // CLI11 would take the next argument as the value.
+    for (const std::string_view argument : std::span(argv, static_cast<std::size_t>(argc)))
+        if (argument.starts_with("--") && argument.ends_with('='))
+            fail_with(ExitCode::bad_config, "{}: the value is empty; see ralimp --help",
+                      shown(argument.substr(0, argument.size() - 1)));
+}
+
+// Chooses the instruction set, which the environment may name.
+void start_backend() {
+    try {
+        kernels({});
+    } catch (const Error& error) {
+        fail_with(ExitCode::bad_config, "{}", error.what());
+    }
 }
 
 // The stop signals live until the error line is written.
@@ -221,6 +273,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
                      "*.h5, *.safetensors, a run's folder, *.yaml, PNG, JPEG, *.obj or *.ply")
         ->required();
     check_command(app, argc, argv);
+    refuse_empty_values(app, argc, argv);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -231,6 +284,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
         fail_with(ExitCode::bad_config, "{}; see ralimp --help", error.what());
     }
     exit_on_stop_signals();
+    start_backend();
     if (app.got_subcommand("inspect")) return inspect(file);
     if (app.got_subcommand("fit")) return fit(fit_options);
     signals.emplace();

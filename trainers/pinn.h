@@ -103,6 +103,7 @@ public:
     // With a known solution relative_l2 and max_error over all outputs, then relative_l2 of each
     // when there are several (absolute_error_name says what stands there for a solution of 0);
     // without one residual_rms, over all equations. Then the trained coefficients.
+    void prepare_evaluation() override { solution(); }
     NamedValues evaluate() override;
     // The same for a grid of the user's; not for a run that is compared with a file.
     NamedValues evaluate_on(const std::vector<int64_t>& grid) override;

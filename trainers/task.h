@@ -93,10 +93,14 @@ public:
     // Lines about the task at its start, for --check and the log.
     virtual std::vector<std::string> remarks() const { return {}; }
 
+    // Makes what figures and pictures compare the model with, such as the values of a known
+    // solution: work of seconds on a large grid, cut short like an evaluation. Else the first of
+    // them makes it.
+    virtual void prepare_evaluation() {}
     // Figures of the present model. Calls throw_if_stop_requested() (signals.h) between pieces of
     // work.
     virtual NamedValues evaluate() = 0;
-    // Their names, known without evaluating.
+    // Their names, known without evaluating; may need what prepare_evaluation() makes.
     virtual std::vector<std::string> metric_names() const = 0;
     // The first figure says which checkpoint is the best one.
     virtual bool larger_is_better() const = 0;

@@ -16,6 +16,29 @@ expect_error 2 "^ralimp: no command given; the commands are $commands" "$ralimp"
 expect_error 2 "^ralimp: unknown command foo; the commands are $commands" "$ralimp" foo --check
 expect_error 2 "^ralimp: unknown command trian; did you mean train\?; the commands are $commands" \
     "$ralimp" trian a.yaml
+expect_error 2 "^ralimp: unknown option --foo; the commands are $commands" "$ralimp" --foo
+expect_error 2 "^ralimp: unknown option --hepl; did you mean --help\?; the commands are" "$ralimp" --hepl
+expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, export, behind" \
+    "$ralimp" --output runs/a train a.yaml
+expect_error 2 '^ralimp: unknown option -x; the commands are' "$ralimp" -x
+expect 0 "$ralimp" --version
+
+# An empty value, as an unset variable of a shell leaves it, is none: of every option of every command.
+values=0
+for command in train evaluate predict render export fit inspect; do
+    expect 0 "$ralimp" "$command" --help
+    while read -r option; do
+        values=$((values + 1))
+        expect_error 2 "^ralimp: $option: the value is empty" "$ralimp" $command $option '' word word
+        expect_error 2 "^ralimp: $option: the value is empty" "$ralimp" $command word $option= word
+    done < <(sed -nE 's/^  (--[a-z-]+)[ :].*/\1/p' out.txt |
+        grep -vxE -- '--help|--check|--partial|--print-config|--derivatives')
+    expect_error 2 'the value is empty' "$ralimp" "$command" ''
+done
+((values == 19)) || complain "$values options with a value were found"
+RALIMP_SIMD=mmx expect_error 2 "^ralimp: RALIMP_SIMD: 'mmx' is not .* use baseline" "$ralimp" inspect a.h5
+RALIMP_SIMD='' expect_error 3 'a.h5: cannot be read' "$ralimp" inspect a.h5
+
 # What is not printable is written out, whatever part of the input it comes from.
 red=$'a\x1b[31m'
 expect_error 2 'unknown command a.x1b.31m;' "$ralimp" "$red"
@@ -120,6 +143,20 @@ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n' >bad.obj
 expect_error 3 'bad.obj:4: there is no vertex 4' "$ralimp" train "${tiny_sdf[@]}" data.mesh=bad.obj
 expect_error 3 'bad.obj:4: there is no vertex 4' "$ralimp" inspect bad.obj
 expect_error 2 'unknown key loss.kind' "$ralimp" train "${tiny_sdf[@]}" loss.kind=mse
+
+# Activations for which no RaLiMP layer can stand in: whichever cannot be trained says so by its key.
+expect 2 "$ralimp" train "${tiny_siren[@]}" network.activation=none
+activations=$(sed -nE 's/.*activation = none must be (.*)$/\1/p' err.txt | tr -d '|')
+(($(wc -w <<<"$activations") > 15)) || complain "the activations are unknown: $(cat err.txt)"
+expect_error 2 '^ralimp: network.activation: log: .*the function is not finite at t' "$ralimp" train \
+    "${tiny_siren[@]}" network.activation=log 'network.hidden={kind: ralimp, features: 2}'
+for activation in $activations; do
+    "$ralimp" train "${tiny_siren[@]}" network.activation=$activation --check \
+        'network.hidden={kind: ralimp, features: 2}' >out.txt 2>err.txt
+    code=$?
+    ((code == 0 || code == 5)) || { ((code == 2)) && grep -q '^ralimp: network\.' err.txt; } ||
+        complain "$activation: code $code, $(cat err.txt)"
+done
 [[ ! -e runs ]] || complain "a folder was made for a run that could not begin: $(ls runs)"
 
 # The run's folder.

@@ -163,6 +163,14 @@ done
 expect_error 3 'best.h5: model: the checkpoint does not fit: layer_1.weight has shape \[7, 2\], in the' \
     "$ralimp" train "${tiny_pinn[@]:0:1}" network.width=7 --weights pinn/checkpoints/best.h5 --output cold
 expect_error 2 '--partial' "$ralimp" train "${warm[@]}" --partial --output cold
+# A check says whether they fit, and computes with them.
+expect 0 "$ralimp" train "${warm[@]}" --weights pinn --check
+grep -E '^  loss ' out.txt >with.txt
+expect_text out.txt '^the model starts with the values of pinn/'
+expect 0 "$ralimp" train "${warm[@]}" --check
+grep -E '^  loss ' out.txt | diff -q - with.txt >/dev/null && complain "--check ignored --weights"
+expect_error 3 'in the checkpoint \[' "$ralimp" train "${tiny_pinn[@]:0:1}" network.width=7 \
+    --weights pinn/checkpoints/best.h5 --check
 expect_error 2 '--weights starts a run' "$ralimp" train "${warm[@]}" --weights pinn --resume pinn --output cold
 expect_error 3 'nothing of the checkpoint fits: ' "$ralimp" train "${tiny_siren[@]}" \
     --weights pinn --partial --output cold

@@ -36,6 +36,7 @@ public:
     int64_t rows_of_part() const override { return inner_->rows_of_part(); }
     Loss loss(int64_t part) const override;
     NamedValues loss_weights() const override { return inner_->loss_weights(); }
+    void prepare_evaluation() override { inner_->prepare_evaluation(); }
     NamedValues evaluate() override;
     std::vector<std::string> metric_names() const override { return inner_->metric_names(); }
     bool larger_is_better() const override { return inner_->larger_is_better(); }
