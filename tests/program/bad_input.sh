@@ -18,7 +18,7 @@ expect_error 2 "^ralimp: unknown command trian; did you mean train\?; the comman
     "$ralimp" trian a.yaml
 expect_error 2 "^ralimp: unknown option --foo; the commands are $commands" "$ralimp" --foo
 expect_error 2 "^ralimp: unknown option --hepl; did you mean --help\?; the commands are" "$ralimp" --hepl
-expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, export, behind" \
+expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, fold, export, behind" \
     "$ralimp" --output runs/a train a.yaml
 expect_error 2 '^ralimp: unknown option -x; the commands are' "$ralimp" -x
 expect 0 "$ralimp" --version
