@@ -150,8 +150,8 @@ Tensor BlockFactored::initialize_from_data(const Tensor& x) {
                  own = variance_of(map_rows(seen, outputs(), [&](const Tensor&rows) {
                      return product(Jet::value_only(rows), Tensor()).value();
                  }));
-    check(std::isfinite(wanted) && std::isfinite(own), "{}: the calibration batch is not finite",
-          name_);
+    if (!(std::isfinite(wanted) && std::isfinite(own)))
+        fail_with(ExitCode::bad_config, "{}: the calibration batch is not finite", name_);
     // A batch that does not move says nothing.
     const double scale = wanted > 0 && own > 0 ? std::pow(wanted / own, 0.25) : 1;
     for (const Tensors* factor : {&first_, &second_})

@@ -45,7 +45,8 @@ Tensor Eugen::initialize_from_data(const Tensor& x) {
     NoGrad no_grad;
     const Tensor seen = calibration_part("eugen", x, inputs());
     const double rms = std::sqrt(mean(sum(square(to(seen, DType::float64)), {1})).item());
-    check(rms > 0 && std::isfinite(rms), "eugen: the calibration batch is all zero or not finite");
+    if (!(rms > 0 && std::isfinite(rms)))
+        fail_with(ExitCode::bad_config, "eugen: the calibration batch is all zero or not finite");
     input_scale_.fill(config_.start_rms / rms);
     psi_.start(map_rows(seen, rows_.size(0),
                         [&](const Tensor& rows) {

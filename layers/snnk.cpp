@@ -63,7 +63,8 @@ Tensor Snnk::initialize_from_data(const Tensor& x) {
         return mean(to(square(linear_part), DType::float64), {1}, true);
     });
     const double rms = std::sqrt(mean(squares).item());
-    check(rms > 0 && std::isfinite(rms), "snnk: the calibration batch is all zero or not finite");
+    if (!(rms > 0 && std::isfinite(rms)))
+        fail_with(ExitCode::bad_config, "snnk: the calibration batch is all zero or not finite");
     input_scale_.fill(config_.start_rms / rms);
     psi_.start(
         map_rows(seen, config_.features,
