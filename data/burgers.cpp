@@ -11,7 +11,7 @@ namespace ralimp {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr int node_count = 200;
+constexpr int node_count = 200;  // even: two nodes at a time
 // Where the rule was compared with a fine trapezoidal one: errors are below 1e-12. A smaller
 // viscosity makes peaks between the nodes, a larger spread makes the integrand swing between them.
 constexpr double least_viscosity = 0.001;

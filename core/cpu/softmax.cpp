@@ -27,7 +27,8 @@ void long_row(T* out, const T* in, int64_t columns) {
     const double shift = std::isfinite(most) ? static_cast<double>(most) : 0;
     double sum = 0;
     for (const Part& part : parts) {
-        const double own = std::isfinite(part.most) ? static_cast<double>(part.most) : 0;
+        // An infinite maximum was not subtracted: the sum is 0, infinite or NaN, and stays so.
+        const double own = std::isfinite(part.most) ? static_cast<double>(part.most) : shift;
         sum += part.sum * std::exp(own - shift);
     }
     parallel_for(columns, chunk_elements, [&](int64_t begin, int64_t end) {

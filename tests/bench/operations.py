@@ -45,6 +45,8 @@ def print_layers(ours):
         if direction == "multiply_adds":
             continue
         dense = layer.rsplit("/", 1)[0] + "/dense"
+        if dense not in work:  # left out by the names asked for
+            continue
         dense_us, us, share, spread = side_by_side.summary(ours[f"{dense}/{direction}"], ours[name])
         print(f"{name:40} {us:10.0f} {dense_us:11.0f} {share:14.2f} {work[layer] / work[dense]:17.2f}   {spread}")
 

@@ -79,5 +79,18 @@ TEST_P(Softmax, InfiniteAndMissingNumbers) {
     }
 }
 
+// A part of a long row that is all -∞ adds nothing, however small the other numbers are.
+TEST_P(Softmax, PartsOfMinusInfinityAddNothing) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (DType dtype : {DType::float32, DType::float64})
+        for (const double value : {-1e4, -720.0, 0.0, 1e4}) {
+            const Tensor x = Tensor::full({2, 40'000}, -infinity, dtype);
+            x.strided_view({2, 4}, {40'000, 1}, 35'000).fill(value);
+            const std::vector<double> y = run(x).to_doubles();
+            for (std::size_t i = 0; i < y.size(); ++i)
+                ASSERT_EQ(y[i], i % 40'000 >= 35'000 && i % 40'000 < 35'004 ? 0.25 : 0) << i;
+        }
+}
+
 }  // namespace
 }  // namespace ralimp::testing

@@ -132,7 +132,7 @@ inline Pack<float> exp(Pack<float> x) {
 #endif
 }
 
-// sin and cos of floats up to 1e5 in a third of SLEEF's time, at most 1.8 ulp off. x = n π + r with
+// sin and cos of floats up to 1e5 in a third of SLEEF's time, at most 1.9 ulp off. x = n π + r with
 // |r| <= π/2, n whole for sin and half of an odd number for cos; then both are ± sin(r) by the
 // lowest bit of n. π stands in three parts: x minus n times the first is exact. The polynomial is a
 // minimax fit whose first two coefficients were chosen for the least error after rounding.
@@ -350,7 +350,7 @@ inline Pack<float> tanh(Pack<float> x) {
 }
 
 // relu(x) - |x| Φ(-|x|), where log(2 Φ(-a)) = a P(a) up to 9 (a weighted minimax fit): x Φ(x)
-// without cancellation, to 2 ulp from -1 on and 4 digits at -9; below, it stays at the value there,
+// without cancellation, to 3 ulp from -1 on and 4 digits at -9; below, it stays at the value there,
 // -1e-18.
 inline Pack<float> gelu(Pack<float> x) {
 #if defined(__AVX2__)

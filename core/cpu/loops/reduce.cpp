@@ -122,7 +122,7 @@ RowLanes<Op, T> row_block(const T* in, int64_t stride, int64_t count) {
     return lanes;
 }
 
-// Whole blocks side by side, so that one addition need not wait for another.
+// Whole blocks one after the other; the processor overlaps their additions by itself.
 template <int blocks, class Op, class T>
 void whole_row_blocks(const T* in, RowLanes<Op, T>* lanes) {
     constexpr int width = Pack<T>::width, packs = packs_per_group<T>, group = packs * width;
