@@ -82,10 +82,14 @@ void Ralimp::redraw_projections(uint64_t seed) {
 }
 
 Jet Ralimp::forward(const Jet& x) const {
-    if (has_chain_form()) {
+    const bool whole = fits_chain(chain_width(x.rows()));
+    // All features in one pass over x; Ψ is left to a BLAS. Not for less than a block of rows, nor
+    // where every weight of wide projections would have sums of its own.
+    const bool features_alone =
+        x.rows() >= 64 && !config_.train_projections && fits_chain(LayerChainProgram::max_width);
+    if (whole || features_alone) {
         const std::vector<ChainLayer> steps = as_chain();
-        if (fits_chain(chain_width(x.rows()))) return layer_chain(x, steps);
-        // All features in one pass over x; Ψ is left to a BLAS.
+        if (whole) return layer_chain(x, steps);
         return linear(layer_chain(x, std::span(steps).first(1)), steps[1].weight, steps[1].bias);
     }
     // Ψ meets each part of the features by itself: joining them would copy all of them twice.

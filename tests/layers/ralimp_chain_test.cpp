@@ -218,5 +218,22 @@ TEST(RalimpChain, WideLayersAreLeftToABlas) {
     EXPECT_FALSE(Linear(65, 1, DType::float32, {}).fits_chain(64));
 }
 
+// Whole, features alone, or one by one, as rows, width and record have it: the same function.
+TEST(RalimpChain, WideLayersAgreeHoweverTheyAreComputed) {
+    for (const bool trained : {false, true}) {
+        RalimpConfig config = real_input();
+        config.train_projections = trained;
+        Ralimp layer(70, 5, config, start_of(DType::float64));
+        layer.initialize_from_data(normal({300, 70}, 1, 0.6, DType::float64));
+        for (const int64_t rows : {1, 63, 64, 200}) {
+            const Jet x = Jet::value_only(normal({rows, 70}, 2, 0.6, DType::float64));
+            const Tensor expected = one_by_one(layer, x).channels();
+            EXPECT_LT(difference(layer.forward(x).channels(), expected), 1e-12) << rows;
+            const NoGrad pause;
+            EXPECT_LT(difference(layer.forward(x).channels(), expected), 1e-12) << rows;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace ralimp
