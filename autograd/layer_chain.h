@@ -1,4 +1,4 @@
-// A chain of small layers as one operation: core/layer_chain.h.
+// A chain of layers as one operation: core/layer_chain.h.
 #pragma once
 #include <optional>
 #include <span>

@@ -1,4 +1,4 @@
-// A chain of small layers with all derivative channels in one pass over blocks of points. A step of
+// A chain of layers with all derivative channels in one pass over blocks of points. A step of
 // it is a product and then what is done to its results, element by element or feature by feature:
 //   activation   y = f(scale (W x + b))
 //   features     p = W x + b, and y = the exponential and polynomial features of a RaLiMP layer

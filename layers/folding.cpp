@@ -127,43 +127,40 @@ NetworkCost cost_of(std::span<const ChainLayer> steps) {
 FoldedNetwork::FoldedNetwork(const std::vector<const Layer*>& layers)
     : FoldedNetwork(folded(layers)) {}
 
-FoldedNetwork::FoldedNetwork(std::vector<ChainLayer> steps) : layers_(std::move(steps)) {
-    check(!layers_.empty(), "folded network: no steps");
-    int64_t width = layers_.front().weight.size(1);
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-        const ChainLayer& layer = layers_[i];
+FoldedNetwork::FoldedNetwork(std::vector<ChainLayer> steps) : steps_(std::move(steps)) {
+    check(!steps_.empty(), "folded network: no steps");
+    int64_t width = steps_.front().weight.size(1);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const ChainLayer& layer = steps_[i];
         check(layer.weight.dims() == 2 && layer.weight.size(1) == width,
               "folded network: step {} has weights {} after {} features", i, layer.weight.shape(),
               width);
-        check(layer.weight.dtype() == layers_.front().weight.dtype() &&
+        check(layer.weight.dtype() == steps_.front().weight.dtype() &&
                   (!layer.bias.defined() || (layer.bias.dtype() == layer.weight.dtype() &&
                                              layer.bias.shape() == Shape{layer.weight.size(0)})),
               "folded network: the biases of step {} do not fit its weights", i);
-        Step step{layer};
+        RowFeatures row_features;
         if (layer.features) {
             const ChainFeatures& features = *layer.features;
             const int64_t products = layer.weight.size(0);
             for (const int64_t size : {features.exponential_rows, features.rows, features.degree})
                 check(size >= 0 && size <= products,
-                      "folded network: step {} has sizes beyond its "
-                      "{} projections",
-                      i, products);
+                      "folded network: step {} has sizes beyond its {} projections", i, products);
             check(features.exponential_rows + features.rows * features.degree == products &&
                       features.projections.dtype() == DType::int32 &&
                       features.projections.shape() == Shape{features.growth.elements()},
                   "folded network: the features of step {} do not fit its {} projections", i,
                   products);
-            step.table = table_of(*layer.features);
-            step.blocks = blocks_of(*layer.features);
+            row_features = {table_of(features), blocks_of(features)};
         }
-        fits_chain_ = fits_chain_ &&
-                      std::max(width, layer.weight.size(0)) <= 8 * LayerChainProgram::max_width;
+        fits_chain_ = fits_chain_ && layer.weight.size(0) <= LayerChainProgram::max_width &&
+                      width <= 8 * LayerChainProgram::max_width;
         width = width_of(layer);
-        steps_.push_back(std::move(step));
+        row_features_.push_back(std::move(row_features));
     }
 }
 
-int64_t FoldedNetwork::outputs() const { return width_of(layers_.back()); }
+int64_t FoldedNetwork::outputs() const { return width_of(steps_.back()); }
 
 Tensor FoldedNetwork::forward(const Tensor& x) const {
     check(x.dims() == 2 && x.size(1) == inputs(), "folded network: {} is not [rows, {}]", x.shape(),
@@ -171,7 +168,7 @@ Tensor FoldedNetwork::forward(const Tensor& x) const {
     const NoGrad pause;
     if (x.size(0) < 64 || !fits_chain_) return by_rows(x);
     Jet y = Jet::value_only(x);
-    const std::span<const ChainLayer> all = layers_;
+    const std::span<const ChainLayer> all = steps_;
     for (std::size_t i = 0; i < all.size(); i += LayerChainProgram::max_steps)
         y = layer_chain(
             y, all.subspan(i, std::min<std::size_t>(LayerChainProgram::max_steps, all.size() - i)));
@@ -181,8 +178,8 @@ Tensor FoldedNetwork::forward(const Tensor& x) const {
 // A chain takes 64 rows at a time; fewer of them are cheaper step by step.
 Tensor FoldedNetwork::by_rows(const Tensor& x) const {
     Jet y = Jet::value_only(x);
-    for (const Step& step : steps_) {
-        const ChainLayer& layer = step.layer;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const ChainLayer& layer = steps_[i];
         const Jet p = linear(y, layer.weight, layer.bias);
         if (!layer.features) {
             y = is_linear(layer) ? p : apply(layer.activation, p, layer.scale, layer.envelope);
@@ -196,8 +193,9 @@ Tensor FoldedNetwork::by_rows(const Tensor& x) const {
         else if (features.norm_growth.defined())
             norms =
                 sum_features(square(read)) * (1.0 / static_cast<double>(features.exponential_rows));
-        std::vector<Jet> parts{exponential_features(read, norms ? &*norms : nullptr, step.blocks,
-                                                    step.table, false, features.limit)};
+        std::vector<Jet> parts{exponential_features(read, norms ? &*norms : nullptr,
+                                                    row_features_[i].blocks, row_features_[i].table,
+                                                    false, features.limit)};
         for (int64_t k = 0; k < features.degree; ++k) {
             const int64_t first = features.exponential_rows + k * features.rows;
             const Jet own = slice_features(p, first, first + features.rows);

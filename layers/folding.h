@@ -24,24 +24,23 @@ public:
     // Of steps that are folded already; throws Error when they do not fit each other.
     explicit FoldedNetwork(std::vector<ChainLayer> steps);
 
-    int64_t inputs() const { return steps_.front().layer.weight.size(1); }
+    int64_t inputs() const { return steps_.front().weight.size(1); }
     int64_t outputs() const;
-    const std::vector<ChainLayer>& steps() const { return layers_; }
-    NetworkCost cost() const { return cost_of(layers_); }
+    const std::vector<ChainLayer>& steps() const { return steps_; }
+    NetworkCost cost() const { return cost_of(steps_); }
 
     // x [rows, inputs] -> [rows, outputs], not recorded.
     Tensor forward(const Tensor& x) const;
 
 private:
-    // A step with what its features need to be computed for a few rows.
-    struct Step {
-        ChainLayer layer;
+    // What the features of a step need to be computed for a few rows.
+    struct RowFeatures {
         Tensor table = {}, blocks = {};
     };
     Tensor by_rows(const Tensor& x) const;
 
-    std::vector<ChainLayer> layers_;
-    std::vector<Step> steps_;
+    std::vector<ChainLayer> steps_;
+    std::vector<RowFeatures> row_features_;  // of each step
     bool fits_chain_ = true;
 };
 

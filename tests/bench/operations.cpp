@@ -73,7 +73,7 @@ void time_layers(Timings& timings) {
                 const NoGrad pause;
                 network.forward(x);
             });
-            const Parameters parameters(network);
+            const Parameters parameters(network);  // makes them require gradients
             Tensors inputs{requires_grad(x)};
             network.visit("", [&](const std::string&, Tensor& tensor, const ParameterInfo& info) {
                 if (info.trained) inputs.push_back(tensor);
