@@ -30,8 +30,8 @@ expect_text out.txt 'step 18/18  loss '
 expect_text pinn/result.json '"steps": 18,'
 expect_text pinn/result.json '"trained_parameters": 105,'
 expect_text pinn/result.json '"stopped_by": "completed"'
-head -1 pinn/metrics.csv | grep -qx \
-    'step,loss,residual,initial,boundary,learning_rate,gradient_norm,seconds,relative_l2,max_error' ||
+[[ $(head -1 pinn/metrics.csv) == \
+    'step,loss,residual,initial,boundary,learning_rate,gradient_norm,seconds,relative_l2,max_error' ]] ||
     complain "the header of metrics.csv: $(head -1 pinn/metrics.csv)"
 if [[ $pictures == yes ]]; then
     expect_text out.txt '^picture pinn/pictures/solution.png$'
