@@ -12,10 +12,10 @@ using Kind = LayerChainProgram::Kind;
 
 // Inputs: x, what the forward pass kept, then the tensors of each step, some of them undefined.
 constexpr std::size_t first_tensor = 2;
-constexpr std::array members = {&ChainTensors::weight,       &ChainTensors::bias,
-                                &ChainTensors::growth,       &ChainTensors::norm_growth,
-                                &ChainTensors::norm_weights, &ChainTensors::projections,
-                                &ChainTensors::clamps};
+constexpr std::array members = {
+    &ChainTensors::weight,       &ChainTensors::bias,        &ChainTensors::growth,
+    &ChainTensors::norm_growth,  &ChainTensors::rotation,    &ChainTensors::norm_rotation,
+    &ChainTensors::norm_weights, &ChainTensors::projections, &ChainTensors::clamps};
 
 std::vector<ChainTensors> steps_of(const Tensors& inputs) {
     std::vector<ChainTensors> steps;
@@ -48,30 +48,27 @@ Tensor product(const LayerChainProgram& chain, const Tensor& a, const Tensor& b)
 
 Tensor features(const LayerChainProgram& chain, const LayerChainProgram::Step& step,
                 const ChainTensors& tensors, const Tensor& p, const Tensor& x) {
-    Tensor table = Tensor::zeros({feature_table::rows, step.exponentials}, x.dtype(), x.device());
-    const Tensor zeros = select(table, 0, 0);
-    Tensors rows(feature_table::rows, zeros);
-    rows[feature_table::growth] = tensors.growth;
-    rows[feature_table::cosine] = Tensor::ones(zeros.shape(), x.dtype(), x.device());
+    const ChainFeatures own{.projections = tensors.projections,
+                            .growth = tensors.growth,
+                            .norm_growth = tensors.norm_growth,
+                            .rotation = tensors.rotation,
+                            .norm_rotation = tensors.norm_rotation,
+                            .exponential_rows = step.exponential_rows};
+    const auto [table, blocks] = exponential_form(own);
     Tensor norms;
-    if (tensors.norm_growth.defined()) {
-        rows[feature_table::norm_growth] = tensors.norm_growth;
+    if (own.has_norms()) {
         const Tensor read = slice(p, 2, 0, step.exponential_rows);
         norms = tensors.norm_weights.defined()
                     ? sum(product(chain, x, x) * tensors.norm_weights, {2}, true)
                     : mean(product(chain, read, read), {2}, true);
     }
-    std::vector<FeatureBlock> blocks;
-    for (int32_t projection : tensors.projections.to_vector<int32_t>())
-        blocks.push_back({static_cast<int32_t>(blocks.size()), projection, 1});
-    const FeatureProgram exponential{chain.composition, false, step.exponent_limit};
-    Tensors parts{exponential_features_reference(
-        exponential, slice(p, 2, 0, step.exponential_rows), norms,
-        feature_blocks(blocks, step.exponentials, step.exponential_rows), stack(rows))};
+    const FeatureProgram exponential{chain.composition, step.oscillating, step.exponent_limit};
+    Tensors parts{exponential_features_reference(exponential, slice(p, 2, 0, step.exponential_rows),
+                                                 norms, blocks, table)};
     for (int64_t k = 1; k <= step.degree; ++k) {
         const int64_t first = step.exponential_rows + (k - 1) * step.rows;
-        const Tensor own = slice(p, 2, first, first + step.rows);
-        parts.push_back(k == 1 ? own : product(chain, parts.back(), own));
+        const Tensor factor = slice(p, 2, first, first + step.rows);
+        parts.push_back(k == 1 ? factor : product(chain, parts.back(), factor));
     }
     return concatenate(parts, 2);
 }
@@ -140,13 +137,15 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
         return step;
     }
     const ChainFeatures& f = *layer.features;
-    const Shape exponentials = f.growth.shape();
-    check(exponentials.dims() == 1 && f.growth.dtype() == dtype &&
-              f.projections.shape() == exponentials && f.projections.dtype() == DType::int32 &&
-              (!f.norm_growth.defined() ||
-               (f.norm_growth.shape() == exponentials && f.norm_growth.dtype() == dtype)) &&
+    const Shape exponentials = f.projections.shape();
+    bool fits = f.growth.defined() || f.rotation.defined();
+    for (const auto coefficient : chain_coefficients)
+        if (const Tensor& tensor = f.*coefficient; tensor.defined())
+            fits = fits && tensor.shape() == exponentials && tensor.dtype() == dtype;
+    check(fits && exponentials.dims() == 1 && f.projections.dtype() == DType::int32 &&
+              (!f.norm_rotation.defined() || f.rotation.defined()) &&
               (!f.norm_weights.defined() ||
-               (f.norm_growth.defined() && f.norm_weights.shape() == Shape{inputs} &&
+               (f.has_norms() && f.norm_weights.shape() == Shape{inputs} &&
                 f.norm_weights.dtype() == dtype)) &&
               f.exponential_rows + f.rows * f.degree == layer.weight.size(0),
           "layer_chain: the features of layer {} do not fit its weights {}", index,
@@ -163,11 +162,42 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
     step.exponential_rows = static_cast<int32_t>(f.exponential_rows);
     step.rows = static_cast<int32_t>(f.rows);
     step.degree = static_cast<int32_t>(f.degree);
+    step.oscillating = f.oscillating();
     step.exponent_limit = f.limit.value;
     return step;
 }
 
 }  // namespace
+
+ExponentialForm exponential_form(const ChainFeatures& features) {
+    const Tensor& like = features.oscillating() ? features.rotation : features.growth;
+    const Tensor zeros = Tensor::zeros(like.shape(), like.dtype(), like.device());
+    const Tensor ones = Tensor::ones(like.shape(), like.dtype(), like.device());
+    // Neighbours that read neighbouring projections are a block.
+    const std::vector<int32_t> read = features.projections.to_vector<int32_t>();
+    std::vector<FeatureBlock> blocks;
+    int32_t next = 0;
+    const auto add = [&](int32_t projection) {
+        if (next > 0 && projection == blocks.back().projection + blocks.back().count)
+            ++blocks.back().count;
+        else
+            blocks.push_back({next, projection, 1});
+        ++next;
+    };
+    const auto table = [&](const Tensor& cosine, const Tensor& sine) {
+        for (const int32_t projection : read) add(projection);
+        Tensors rows(feature_table::rows, zeros);
+        for (std::size_t row = 0; row < chain_coefficients.size(); ++row)
+            if (const Tensor& own = features.*chain_coefficients[row]; own.defined())
+                rows[row] = own;
+        rows[feature_table::cosine] = cosine;
+        rows[feature_table::sine] = sine;
+        return stack(rows);
+    };
+    Tensor all = table(ones, zeros);
+    if (features.oscillating()) all = concatenate({all, table(zeros, ones)}, 1);
+    return {all, feature_blocks(blocks, next, features.exponential_rows)};
+}
 
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
     check(!layers.empty() && layers.size() <= LayerChainProgram::max_steps,
@@ -194,6 +224,8 @@ Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
         if (layer.features) {
             tensors.growth = layer.features->growth;
             tensors.norm_growth = layer.features->norm_growth;
+            tensors.rotation = layer.features->rotation;
+            tensors.norm_rotation = layer.features->norm_rotation;
             tensors.norm_weights = layer.features->norm_weights;
             tensors.projections = layer.features->projections;
             tensors.clamps = layer.features->limit.counts;

@@ -1,5 +1,6 @@
 // A chain of layers as one operation: core/layer_chain.h.
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 
@@ -9,17 +10,37 @@
 
 namespace ralimp {
 
-// The features of a RaLiMP layer with real exponents, of projections p = W x + b.
+// The features of a RaLiMP layer of projections p = W x + b: of E exponents z, then of a
+// polynomial. Real exponents make E features, those with a rotation 2 E: e^(Re z) cos(Im z) of all,
+// then e^(Re z) sin(Im z) of all. What is undefined is 0.
 struct ChainFeatures {
-    Tensor projections = {};       // int32 [F]: the row of W that each exponential feature reads
-    Tensor growth = {};            // [F]: of p in the exponents
-    Tensor norm_growth = {};       // [F]: of Σ norm_weights x²; or undefined
+    Tensor projections = {};       // int32 [E]: the row of W that each exponent reads
+    Tensor growth = {};            // [E]: of p in Re z; real exponents have one
+    Tensor norm_growth = {};       // [E]: of Σ norm_weights x² in Re z
+    Tensor rotation = {};          // [E]: of p in Im z; defined: the features oscillate
+    Tensor norm_rotation = {};     // [E]: of Σ norm_weights x² in Im z; only beside a rotation
     Tensor norm_weights = {};      // [inputs], constants; undefined: instead the mean p² of the
-                                   // projections that exponential features read
+                                   // projections that exponents read
     int64_t exponential_rows = 0;  // of W, before those of the polynomial
     int64_t rows = 0, degree = 0;  // of the polynomial: `rows` rows of W for each degree
-    ExponentLimit limit = {};
+    ExponentLimit limit = {};      // counts features, each as often as its exponent is clamped
+
+    bool oscillating() const { return rotation.defined(); }
+    bool has_norms() const { return norm_growth.defined() || norm_rotation.defined(); }
+    int64_t exponentials() const { return projections.elements(); }
+    int64_t width() const { return (oscillating() ? 2 : 1) * exponentials() + rows * degree; }
 };
+
+// What exponents are made of, in the order of feature_table::Row.
+constexpr std::array chain_coefficients = {&ChainFeatures::growth, &ChainFeatures::norm_growth,
+                                           &ChainFeatures::rotation, &ChainFeatures::norm_rotation};
+static_assert(chain_coefficients.size() == feature_table::cosine);
+
+// The exponential features as exponential_features() takes them.
+struct ExponentialForm {
+    Tensor table = {}, blocks = {};
+};
+ExponentialForm exponential_form(const ChainFeatures& features);
 
 // y = f(scale (W x + b)), or features of W x + b.
 struct ChainLayer {

@@ -27,13 +27,15 @@ struct FeatureGradientTensors {
 
 // The tensors of one step of a layer chain; those in brackets may be undefined.
 struct ChainTensors {
-    Tensor weight = {};        // [products, inputs]
-    Tensor bias = {};          // ([products])
-    Tensor growth = {};        // [exponentials]
-    Tensor norm_growth = {};   // ([exponentials])
-    Tensor norm_weights = {};  // ([inputs]); none: the norm is the mean square of the projections
-    Tensor projections = {};   // int32 [exponentials]: the product that each feature reads
-    Tensor clamps = {};        // (int64 [2]): counts as in exponential features
+    Tensor weight = {};         // [products, inputs]
+    Tensor bias = {};           // ([products])
+    Tensor growth = {};         // ([exponentials]); of real exponents there is one
+    Tensor norm_growth = {};    // ([exponentials])
+    Tensor rotation = {};       // ([exponentials]); of those that oscillate there is one
+    Tensor norm_rotation = {};  // ([exponentials])
+    Tensor norm_weights = {};   // ([inputs]); none: the norm is the mean square of the projections
+    Tensor projections = {};    // int32 [exponentials]: the product that each exponent reads
+    Tensor clamps = {};         // (int64 [2]): counts as in exponential features
 };
 
 // Of a layer chain: `out` is given, x and those of the steps are computed where they are defined.

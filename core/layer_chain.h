@@ -1,7 +1,8 @@
 // A chain of layers with all derivative channels in one pass over blocks of points. A step of
 // it is a product and then what is done to its results, element by element or feature by feature:
 //   activation   y = f(scale (W x + b))
-//   features     p = W x + b, and y = the exponential and polynomial features of a RaLiMP layer
+//   features     p = W x + b, and y = the exponential and polynomial features of a RaLiMP layer,
+//                whose amplitudes, if it has any, are the next product's
 // A block stays in the first caches while it goes through every step, and within it the points
 // stand side by side, so that products run at full vector width whatever the layers' sizes are. A
 // BLAS is slow at widths of a few dozen, and at larger ones spends a tenth on copying its operands.
@@ -29,17 +30,23 @@ struct LayerChainProgram {
         Activation activation = Activation::identity;
         double scale = 1;
         double parameter = 0;
-        // Features: first e^z of `exponentials` features, z = growth p + norm_growth n, where p is
-        // the projection that the feature reads and n = Σ norm_weights x² of the step's input, or,
-        // without norm_weights, the mean p² of the projections that these features read; z is at
-        // most `exponent_limit`, beyond which derivatives are 0. Then for each degree k = 1 …
-        // degree `rows` products of projections, the k-th of them times those of degree k - 1. The
-        // projections of the polynomial follow `exponential_rows` others.
+        // Features: first those of `exponentials` exponents z = (growth + i rotation) p +
+        // (norm_growth + i norm_rotation) n, where p is the projection that an exponent reads and n
+        // = Σ norm_weights x² of the step's input, or, without norm_weights, the mean p² of the
+        // projections that exponents read: e^z where they are real, and where they oscillate the
+        // real parts e^(Re z) cos(Im z) of all, then the imaginary ones e^(Re z) sin(Im z). Re z is
+        // at most `exponent_limit`, beyond which its derivatives are 0. Then for each degree k = 1
+        // … degree `rows` products of projections, the k-th of them times those of degree k - 1.
+        // The projections of the polynomial follow `exponential_rows` others.
         int32_t exponentials = 0, exponential_rows = 0, rows = 0, degree = 0;
+        bool oscillating = false;
         double exponent_limit = default_exponent_limit;
 
+        int64_t features_of_exponent() const { return oscillating ? 2 : 1; }
+        int64_t exponential_features() const { return features_of_exponent() * exponentials; }
         int64_t width(int64_t products) const {
-            return kind == Kind::features ? exponentials + int64_t{rows} * degree : products;
+            return kind == Kind::features ? exponential_features() + int64_t{rows} * degree
+                                          : products;
         }
     };
 

@@ -1,5 +1,8 @@
 #include "layers/feature_slots.h"
 
+#include <algorithm>
+#include <array>
+
 #include "autograd/operations.h"
 
 namespace ralimp {
@@ -87,6 +90,13 @@ FeatureSlots::FeatureSlots(const RalimpConfig& config, int64_t waves, DType dtyp
     const std::vector<Part> parts = parts_of(config);
     const bool halved = config.split == Split::symmetric && config.antithetic;
     const int64_t drawn = halved ? config.features / 2 : config.features;
+    block_ = drawn;
+    sharing_ = std::count_if(parts.begin(), parts.end(), [&](const Part& part) {
+        constexpr std::array exponent = {growth, rotation, norm_growth, norm_rotation};
+        return std::all_of(exponent.begin(), exponent.end(), [&](Constant name) {
+            return part.values[name] == parts[0].values[name];
+        });
+    });
     features_ = waves * static_cast<int64_t>(parts.size()) * drawn;
     rows_ = waves == 0 ? 0 : (config.share_projections ? 1 : waves) * drawn;
     std::vector<FeatureBlock> blocks;
@@ -100,8 +110,10 @@ FeatureSlots::FeatureSlots(const RalimpConfig& config, int64_t waves, DType dtyp
             for (int64_t i = 0; i < drawn; ++i) {
                 wave_of.push_back(wave);
                 row_of.push_back(first + i);
-                for (int name = 0; name < constants; ++name)
+                for (int name = 0; name < constants; ++name) {
                     values[static_cast<std::size_t>(name)].push_back(part.values[name]);
+                    used_[name] = used_[name] || part.values[name] != 0;
+                }
             }
         }
     }
@@ -109,43 +121,73 @@ FeatureSlots::FeatureSlots(const RalimpConfig& config, int64_t waves, DType dtyp
     blocks_ = feature_blocks(blocks, features_, rows_);
     wave_ = Tensor::from(wave_of, {features_});
     row_ = Tensor::from(row_of, {features_});
-    projections_ = to(row_, DType::int32);
     for (const std::vector<double>& row : values)
         constants_.push_back(to(Tensor::from(row, {features_}), dtype));
+    projections_ = to(of_exponents(row_), DType::int32);
 }
 
 // first + (first + 1) C + (first + 2) S, by feature.
-Tensor FeatureSlots::combine(Constant first, const Tensor* c, const Tensor* s) const {
-    const Tensor& base = constants_[first];
-    if (!c) return base;
-    return base + constants_[first + 1] * *c + constants_[first + 2] * *s;
+Tensor FeatureSlots::combine(Constant first, const Tensor& c, const Tensor& s) const {
+    return constants_[first] + constants_[first + 1] * c + constants_[first + 2] * s;
 }
 
-Tensor FeatureSlots::growth_of(const Tensor& frequencies) const {
-    return constant(growth) * sqrt(index_select(frequencies, 0, wave_));
+// Of each exponent what its first feature has.
+Tensor FeatureSlots::of_exponents(const Tensor& by_feature) const {
+    if (sharing_ == 1) return by_feature;
+    const Tensor blocks = reshape(by_feature, {features_ / (sharing_ * block_), sharing_, block_});
+    return reshape(select(blocks, 1, 0), {features_ / sharing_});
 }
 
-Tensor FeatureSlots::norm_growth_of(const Tensor& frequencies) const {
-    return constant(norm_growth) * index_select(frequencies, 0, wave_);
+ChainFeatures FeatureSlots::chain_features(const Tensor& frequencies, bool norms) const {
+    const Tensor s = of_exponents(index_select(frequencies, 0, wave_));
+    const Tensor root = sqrt(s);
+    const auto coefficient = [&](Constant name, const Tensor& factor) {
+        return used_[name] ? of_exponents(constant(name)) * factor : Tensor();
+    };
+    ChainFeatures features{.projections = projections_,
+                           .growth = coefficient(growth, root),
+                           .rotation = coefficient(rotation, root),
+                           .exponential_rows = rows_};
+    if (norms) {
+        features.norm_growth = coefficient(norm_growth, s);
+        features.norm_rotation = coefficient(norm_rotation, s);
+    }
+    return features;
+}
+
+Tensor FeatureSlots::psi_of_chain(const Tensor& psi, const Atoms::Amplitudes& amplitudes) const {
+    if (!oscillating_) return psi;
+    const int64_t outputs = psi.size(0), exponents = features_ / sharing_;
+    // Of the features that share an exponent, each is cosine cos + sine sin.
+    const auto sums = [&](Constant factor) {
+        const Tensor weighted = psi * input_factors(factor, amplitudes);
+        const Tensor blocks = reshape(weighted, {outputs, exponents / block_, sharing_, block_});
+        return reshape(sum(blocks, {2}), {outputs, exponents});
+    };
+    return concatenate({sums(cosine), sums(sine)}, 1);
+}
+
+// By feature, from the amplitudes of the waves, which the symmetric split needs alone.
+Tensor FeatureSlots::input_factors(Constant first, const Atoms::Amplitudes& amplitudes) const {
+    if (!input_amplitudes_) return constant(first);
+    check(amplitudes.cosine.defined() && amplitudes.sine.defined(),
+          "feature slots: the symmetric split needs amplitudes");
+    const Tensor c = index_select(amplitudes.cosine, 0, wave_);
+    const Tensor s = index_select(amplitudes.sine, 0, wave_);
+    return combine(first, c, s);
 }
 
 Tensor FeatureSlots::input_table(const Tensor& frequencies,
-                                 const Atoms::Amplitudes* amplitudes) const {
-    check(amplitudes || !input_amplitudes_, "feature table: the symmetric split needs amplitudes");
+                                 const Atoms::Amplitudes& amplitudes) const {
     const Tensor s = index_select(frequencies, 0, wave_);
     const Tensor root = sqrt(s);
-    Tensor c, d;
-    if (input_amplitudes_) {
-        c = index_select(amplitudes->cosine, 0, wave_);
-        d = index_select(amplitudes->sine, 0, wave_);
-    }
     Tensors rows(feature_table::rows);
     rows[feature_table::growth] = constant(growth) * root;
     rows[feature_table::rotation] = constant(rotation) * root;
     rows[feature_table::norm_growth] = constant(norm_growth) * s;
     rows[feature_table::norm_rotation] = constant(norm_rotation) * s;
-    rows[feature_table::cosine] = combine(cosine, input_amplitudes_ ? &c : nullptr, &d);
-    rows[feature_table::sine] = combine(sine, input_amplitudes_ ? &c : nullptr, &d);
+    rows[feature_table::cosine] = input_factors(cosine, amplitudes);
+    rows[feature_table::sine] = input_factors(sine, amplitudes);
     rows[feature_table::shift] = Tensor::zeros({features_}, s.dtype(), s.device());
     return stack(rows);
 }
@@ -164,7 +206,7 @@ Tensor FeatureSlots::weight_side(const Tensor& frequencies, const Atoms::Amplitu
                          norms * (constant(weight_norm_rotation) * s) + shift * s;
     const Tensor c = index_select(amplitudes.cosine, 0, wave_);
     const Tensor d = index_select(amplitudes.sine, 0, wave_);
-    return size * (combine(real, &c, &d) * cos(phase) - combine(imaginary, &c, &d) * sin(phase)) *
+    return size * (combine(real, c, d) * cos(phase) - combine(imaginary, c, d) * sin(phase)) *
            scale_;
 }
 

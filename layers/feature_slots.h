@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "autograd/exponential_features.h"
+#include "autograd/layer_chain.h"
 #include "layers/atoms.h"
 
 namespace ralimp {
@@ -24,12 +24,13 @@ public:
     bool oscillating() const { return oscillating_; }
 
     // The input side's table [7, F] without standardization. The symmetric split carries the
-    // amplitudes (null: not needed) here, the others on the weight side.
-    Tensor input_table(const Tensor& frequencies, const Atoms::Amplitudes* amplitudes) const;
-    // Two rows of it by themselves, and the projection that each feature reads, int32 [F].
-    Tensor growth_of(const Tensor& frequencies) const;
-    Tensor norm_growth_of(const Tensor& frequencies) const;
-    const Tensor& projections() const { return projections_; }
+    // amplitudes here, the others (which may leave them undefined) on the weight side.
+    Tensor input_table(const Tensor& frequencies, const Atoms::Amplitudes& amplitudes) const;
+    // The exponents of the same features as a step of a chain has them: each once, without what is
+    // 0 for all of them. With norms = false |x|² is left out.
+    ChainFeatures chain_features(const Tensor& frequencies, bool norms) const;
+    // Ψ [out, F] of input_table()'s features as Ψ of that step's, with the amplitudes.
+    Tensor psi_of_chain(const Tensor& psi, const Atoms::Amplitudes& amplitudes) const;
     // Whether input_table() needs them.
     bool input_amplitudes() const { return input_amplitudes_; }
 
@@ -73,15 +74,20 @@ private:
 
     static std::vector<Part> parts_of(const RalimpConfig& config);
     const Tensor& constant(Constant name) const { return constants_[name]; }
-    Tensor combine(Constant first, const Tensor* c, const Tensor* s) const;
+    Tensor of_exponents(const Tensor& by_feature) const;
+    Tensor input_factors(Constant first, const Atoms::Amplitudes& amplitudes) const;
+    Tensor combine(Constant first, const Tensor& c, const Tensor& s) const;
 
     int64_t features_ = 0, rows_ = 0;
+    // Features stand in blocks of so many rows; so many blocks after each other share exponents.
+    int64_t block_ = 0, sharing_ = 1;
     bool oscillating_ = true, input_amplitudes_ = false, mirrored_ = false;
     double scale_ = 1;  // of the weight side: one over the number of draws
     Tensor blocks_;
     Tensor wave_, row_;              // [F] int64
-    Tensor projections_;             // row_ as int32
+    Tensor projections_;             // int32 [exponents]: row_ of them
     std::vector<Tensor> constants_;  // [F] each
+    bool used_[constants] = {};      // whether they are not 0 for every feature
 };
 
 }  // namespace ralimp

@@ -13,9 +13,7 @@ bool is_linear(const ChainLayer& step) {
 }
 
 int64_t width_of(const ChainLayer& step) {
-    return step.features
-               ? step.features->growth.elements() + step.features->rows * step.features->degree
-               : step.weight.size(0);
+    return step.features ? step.features->width() : step.weight.size(0);
 }
 
 // W' (W x + b) + b' as one map, computed in double precision.
@@ -48,8 +46,11 @@ ChainLayer detached(ChainLayer step) {
         if (tensor->defined()) *tensor = tensor->detach().contiguous();
     if (!step.features) return step;
     ChainFeatures& features = *step.features;
-    for (Tensor* tensor : {&features.growth, &features.norm_growth, &features.norm_weights})
-        if (tensor->defined()) *tensor = tensor->detach().contiguous();
+    for (const auto member :
+         {&ChainFeatures::growth, &ChainFeatures::norm_growth, &ChainFeatures::rotation,
+          &ChainFeatures::norm_rotation, &ChainFeatures::norm_weights})
+        if (Tensor& tensor = features.*member; tensor.defined())
+            tensor = tensor.detach().contiguous();
     // Counts of clamped exponents are a matter of training.
     features.limit.counts = Tensor();
     return step;
@@ -63,7 +64,7 @@ std::vector<ChainLayer> folded(const std::vector<const Layer*>& layers) {
         if (own.empty())
             fail_with(ExitCode::bad_config,
                       "fold: {} cannot be folded: it is no chain of products, "
-                      "activations and real exponential features",
+                      "activations and exponential features",
                       layer->description());
         for (const ChainLayer& step : own) {
             ChainLayer next = detached(step);
@@ -83,29 +84,6 @@ int64_t different_magnitudes(const Tensor& x) {
     return static_cast<int64_t>(magnitudes.size());
 }
 
-// Neighbouring features that read neighbouring projections are a block.
-Tensor blocks_of(const ChainFeatures& features) {
-    const std::vector<int32_t> read = features.projections.to_vector<int32_t>();
-    std::vector<FeatureBlock> blocks;
-    for (std::size_t i = 0; i < read.size(); ++i) {
-        if (i > 0 && read[i] == read[i - 1] + 1)
-            ++blocks.back().count;
-        else
-            blocks.push_back({static_cast<int32_t>(i), read[i], 1});
-    }
-    return feature_blocks(blocks, static_cast<int64_t>(read.size()), features.exponential_rows);
-}
-
-Tensor table_of(const ChainFeatures& features) {
-    const int64_t count = features.growth.elements();
-    const Tensor zeros = Tensor::zeros({count}, features.growth.dtype());
-    Tensors rows(feature_table::rows, zeros);
-    rows[feature_table::growth] = features.growth;
-    if (features.norm_growth.defined()) rows[feature_table::norm_growth] = features.norm_growth;
-    rows[feature_table::cosine] = Tensor::ones({count}, features.growth.dtype());
-    return stack(rows);
-}
-
 }  // namespace
 
 NetworkCost cost_of(std::span<const ChainLayer> steps) {
@@ -115,9 +93,9 @@ NetworkCost cost_of(std::span<const ChainLayer> steps) {
         cost.numbers += step.weight.elements();
         if (step.bias.defined()) cost.numbers += step.bias.elements();
         if (!step.features) continue;
-        cost.numbers += different_magnitudes(step.features->growth);
-        if (step.features->norm_growth.defined())
-            cost.numbers += different_magnitudes(step.features->norm_growth);
+        for (const auto coefficient : chain_coefficients)
+            if (const Tensor& tensor = (*step.features).*coefficient; tensor.defined())
+                cost.numbers += different_magnitudes(tensor);
         if (step.features->norm_weights.defined())
             cost.numbers += different_magnitudes(step.features->norm_weights);
     }
@@ -139,24 +117,30 @@ FoldedNetwork::FoldedNetwork(std::vector<ChainLayer> steps) : steps_(std::move(s
                   (!layer.bias.defined() || (layer.bias.dtype() == layer.weight.dtype() &&
                                              layer.bias.shape() == Shape{layer.weight.size(0)})),
               "folded network: the biases of step {} do not fit its weights", i);
-        RowFeatures row_features;
+        ExponentialForm form;
         if (layer.features) {
             const ChainFeatures& features = *layer.features;
             const int64_t products = layer.weight.size(0);
             for (const int64_t size : {features.exponential_rows, features.rows, features.degree})
                 check(size >= 0 && size <= products,
                       "folded network: step {} has sizes beyond its {} projections", i, products);
-            check(features.exponential_rows + features.rows * features.degree == products &&
+            bool fits = features.oscillating() ||
+                        (features.growth.defined() && !features.norm_rotation.defined());
+            for (const auto coefficient : chain_coefficients)
+                if (const Tensor& tensor = features.*coefficient; tensor.defined())
+                    fits = fits && tensor.shape() == Shape{features.exponentials()} &&
+                           tensor.dtype() == layer.weight.dtype();
+            check(fits && features.exponential_rows + features.rows * features.degree == products &&
                       features.projections.dtype() == DType::int32 &&
-                      features.projections.shape() == Shape{features.growth.elements()},
+                      features.projections.dims() == 1,
                   "folded network: the features of step {} do not fit its {} projections", i,
                   products);
-            row_features = {table_of(features), blocks_of(features)};
+            form = exponential_form(features);
         }
         fits_chain_ = fits_chain_ && layer.weight.size(0) <= LayerChainProgram::max_width &&
                       width <= 8 * LayerChainProgram::max_width;
         width = width_of(layer);
-        row_features_.push_back(std::move(row_features));
+        forms_.push_back(std::move(form));
     }
 }
 
@@ -190,12 +174,12 @@ Tensor FoldedNetwork::by_rows(const Tensor& x) const {
         std::optional<Jet> norms;
         if (features.norm_weights.defined())
             norms = linear(square(y), unsqueeze(features.norm_weights, 0), Tensor());
-        else if (features.norm_growth.defined())
+        else if (features.has_norms())
             norms =
                 sum_features(square(read)) * (1.0 / static_cast<double>(features.exponential_rows));
         std::vector<Jet> parts{exponential_features(read, norms ? &*norms : nullptr,
-                                                    row_features_[i].blocks, row_features_[i].table,
-                                                    false, features.limit)};
+                                                    forms_[i].blocks, forms_[i].table,
+                                                    features.oscillating(), features.limit)};
         for (int64_t k = 0; k < features.degree; ++k) {
             const int64_t first = features.exponential_rows + k * features.rows;
             const Jet own = slice_features(p, first, first + features.rows);

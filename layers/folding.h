@@ -10,7 +10,7 @@ namespace ralimp {
 
 // What steps of a chain store and compute.
 struct NetworkCost {
-    // Weights, biases, and the different magnitudes that grow in exponents.
+    // Weights, biases, and of the coefficients of exponents their different magnitudes.
     int64_t numbers = 0;
     int64_t multiply_adds = 0;  // of one input, in matrix products
 };
@@ -33,14 +33,10 @@ public:
     Tensor forward(const Tensor& x) const;
 
 private:
-    // What the features of a step need to be computed for a few rows.
-    struct RowFeatures {
-        Tensor table = {}, blocks = {};
-    };
     Tensor by_rows(const Tensor& x) const;
 
     std::vector<ChainLayer> steps_;
-    std::vector<RowFeatures> row_features_;  // of each step
+    std::vector<ExponentialForm> forms_;  // of the features of each step, for a few rows
     bool fits_chain_ = true;
 };
 

@@ -116,10 +116,9 @@ Jet Ralimp::forward(const Jet& x) const {
     return sums.back();
 }
 
-// Real exponents.
+// Polynomials of rows of their own have none.
 bool Ralimp::has_chain_form() const {
-    return slots_.features() > 0 && !slots_.oscillating() &&
-           (config_.degree <= 1 || config_.share_rows);
+    return slots_.features() > 0 && (config_.degree <= 1 || config_.share_rows);
 }
 
 bool Ralimp::fits_chain(int64_t width) const {
@@ -127,24 +126,26 @@ bool Ralimp::fits_chain(int64_t width) const {
            feature_count() <= 8 * width;
 }
 
-// The features e^z, and Ψ with the standardization.
+// The features of the exponents, and Ψ with amplitudes and standardization.
 std::vector<ChainLayer> Ralimp::as_chain() const {
     if (!has_chain_form()) return {};
     const int64_t degree = std::max<int64_t>(config_.degree, 0);
     const Tensor frequencies = atoms_.frequencies();
-    ChainFeatures features{.projections = slots_.projections(),
-                           .growth = slots_.growth_of(frequencies),
-                           .exponential_rows = slots_.rows(),
-                           .rows = degree > 0 ? config_.features : 0,
-                           .degree = degree,
-                           .limit = limit()};
-    if (config_.norm != FeatureNorm::none)
-        features.norm_growth = slots_.norm_growth_of(frequencies);
+    ChainFeatures features = slots_.chain_features(frequencies, config_.norm != FeatureNorm::none);
+    features.rows = degree > 0 ? config_.features : 0;
+    features.degree = degree;
+    features.limit = limit();
     if (config_.norm == FeatureNorm::exact) features.norm_weights = square(input_scale_);
     auto [psi, constant] = weight_side();
     if (config_.psi == PsiMode::free) {
         psi = psi * feature_inverse_;
         constant = constant - sum(psi * feature_mean_, {1});
+    }
+    if (slots_.oscillating()) {
+        const int64_t rational = slots_.features(), all = feature_count();
+        const Tensor waves =
+            slots_.psi_of_chain(slice(psi, 1, 0, rational), input_amplitudes(frequencies));
+        psi = rational < all ? concatenate({waves, slice(psi, 1, rational, all)}, 1) : waves;
     }
     return {{.weight = rows_ * input_scale_, .bias = row_bias_, .features = std::move(features)},
             {.weight = psi, .bias = constant}};
@@ -183,12 +184,13 @@ std::vector<Jet> Ralimp::raw_features(const Jet& x) const {
     return parts;
 }
 
+Atoms::Amplitudes Ralimp::input_amplitudes(const Tensor& frequencies) const {
+    return slots_.input_amplitudes() ? atoms_.amplitudes(frequencies) : Atoms::Amplitudes{};
+}
+
 Jet Ralimp::rational_features(const Jet& x, const Jet& projections) const {
     const Tensor frequencies = atoms_.frequencies();
-    Atoms::Amplitudes amplitudes;
-    if (slots_.input_amplitudes()) amplitudes = atoms_.amplitudes(frequencies);
-    Tensor table =
-        slots_.input_table(frequencies, slots_.input_amplitudes() ? &amplitudes : nullptr);
+    Tensor table = slots_.input_table(frequencies, input_amplitudes(frequencies));
     if (config_.psi == PsiMode::free) {
         // (feature - mean) / deviation is a feature of the same form.
         const Tensor inverse = slice(feature_inverse_, 0, 0, slots_.features());

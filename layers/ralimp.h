@@ -55,6 +55,7 @@ public:
 private:
     bool has_chain_form() const;
     std::vector<Jet> raw_features(const Jet& x) const;
+    Atoms::Amplitudes input_amplitudes(const Tensor& frequencies) const;  // if the input has any
     Jet rational_features(const Jet& x, const Jet& projections) const;
     Tensor polynomial_psi(const Tensor& projections, const Tensor& shift, Tensor& constant) const;
     Tensor draw_rows(uint64_t seed) const;

@@ -43,7 +43,7 @@ std::string describe(const ChainLayer& step) {
     std::string text = fmt::format("{} -> {}", step.weight.size(1), step.weight.size(0));
     if (step.features)
         text += fmt::format(", {} exponential features and {} of a polynomial",
-                            step.features->growth.elements(),
+                            step.features->width() - step.features->rows * step.features->degree,
                             step.features->rows * step.features->degree);
     else
         text += fmt::format(", {}", name_of(step.activation));

@@ -21,7 +21,9 @@ void for_each_tensor(Layer& step, F&& f) {
     f("bias", step.bias, false);
     if (!step.features) return;
     f("projections", step.features->projections, true);
-    f("growth", step.features->growth, true);
+    f("rotation", step.features->rotation, false);
+    f("norm_rotation", step.features->norm_rotation, false);
+    f("growth", step.features->growth, !step.features->oscillating());
     f("norm_growth", step.features->norm_growth, false);
     f("norm_weights", step.features->norm_weights, false);
 }

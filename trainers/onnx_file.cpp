@@ -193,7 +193,7 @@ std::string activation_of(GraphWriter& graph, const ChainLayer& step, const std:
 }
 
 // The squared norms in the exponents, [rows, 1], of the step's input x and the projections p that
-// exponential features read.
+// exponents read.
 std::string norms_of(GraphWriter& graph, const ChainFeatures& features, const std::string& x,
                      const std::string& p) {
     if (!features.norm_weights.defined())
@@ -203,10 +203,41 @@ std::string norms_of(GraphWriter& graph, const ChainFeatures& features, const st
     return graph.call("MatMul", {graph.call("Mul", {x, x}), graph.tensor("norm_weights", column)});
 }
 
+// factor read + norm_factor norms, of which one tensor at least is there.
+std::string sum_of(GraphWriter& graph, const std::string& read, const std::string& norms,
+                   const Tensor& factor, const Tensor& norm_factor, const std::string& name) {
+    Names parts;
+    if (factor.defined()) parts.push_back(graph.call("Mul", {read, graph.tensor(name, factor)}));
+    if (norm_factor.defined())
+        parts.push_back(graph.call("Mul", {norms, graph.tensor("norm_" + name, norm_factor)}));
+    return parts.size() == 1 ? parts[0] : graph.call("Add", parts);
+}
+
+// Those of the exponents.
+Names exponentials_of(GraphWriter& graph, const ChainFeatures& features, const std::string& read,
+                      const std::string& norms) {
+    std::string size;
+    if (features.growth.defined() || features.norm_growth.defined()) {
+        const std::string z =
+            sum_of(graph, read, norms, features.growth, features.norm_growth, "growth");
+        const std::string limit = graph.number("exponent_limit", features.limit.value);
+        size = graph.call("Exp", {graph.call("Min", {z, limit})});
+    }
+    if (!features.oscillating()) return {size};
+    const std::string phase =
+        sum_of(graph, read, norms, features.rotation, features.norm_rotation, "rotation");
+    Names parts;
+    for (const char* operation : {"Cos", "Sin"}) {
+        const std::string wave = graph.call(operation, {phase});
+        parts.push_back(size.empty() ? wave : graph.call("Mul", {size, wave}));
+    }
+    return parts;
+}
+
 // The features of the projections p of the step's input x.
 std::string features_of(GraphWriter& graph, const ChainFeatures& features, const std::string& x,
                         const std::string& p) {
-    const bool has_exponentials = features.growth.elements() > 0;
+    const bool has_exponentials = features.exponentials() > 0;
     std::vector<int64_t> sizes;
     if (features.exponential_rows > 0) sizes.push_back(features.exponential_rows);
     if (features.rows > 0) sizes.insert(sizes.end(), features.degree, features.rows);
@@ -228,15 +259,9 @@ std::string features_of(GraphWriter& graph, const ChainFeatures& features, const
         if (has_exponentials) {
             const std::string read = graph.call_with(
                 "Gather", {own, graph.tensor("projections", features.projections)}, "axis", {1});
-            std::string z = graph.call("Mul", {read, graph.tensor("growth", features.growth)});
-            if (features.norm_growth.defined()) {
-                const std::string norms = norms_of(graph, features, x, own);
-                z = graph.call("Add",
-                               {z, graph.call("Mul", {norms, graph.tensor("norm_growth",
-                                                                          features.norm_growth)})});
-            }
-            const std::string limit = graph.number("exponent_limit", features.limit.value);
-            parts.push_back(graph.call("Exp", {graph.call("Min", {z, limit})}));
+            const std::string norms =
+                features.has_norms() ? norms_of(graph, features, x, own) : std::string();
+            parts = exponentials_of(graph, features, read, norms);
         }
     }
     for (bool first = true; piece != pieces.end(); ++piece, first = false)

@@ -50,6 +50,8 @@ struct Chain : ChainArguments<T> {
                   values_or_null<T>(from.bias),
                   values_or_null<T>(from.growth),
                   values_or_null<T>(from.norm_growth),
+                  values_or_null<T>(from.rotation),
+                  values_or_null<T>(from.norm_rotation),
                   values_or_null<T>(from.norm_weights),
                   values_or_null<int32_t>(from.projections),
                   width,
@@ -57,7 +59,7 @@ struct Chain : ChainArguments<T> {
                   step.width(from.weight.size(0)),
                   this->parameters,
                   !wanted.empty() && wanted[l].weight.defined()};
-            this->parameters += to.weights() + to.products + 2 * int64_t{step.exponentials};
+            this->parameters += to.weights() + to.products + 2 * step.exponential_features();
             if (step.kind != LayerChainProgram::Kind::linear)
                 this->saved_per_block += norms * (to.products + to.width);
             else if (l + 1 < chain.steps_count)
@@ -113,8 +115,9 @@ void chain_forward(const LayerChainProgram& program, const Tensor& out, const Te
                 std::min(end * chain_block<T>, chain.rows) - begin * chain_block<T>;
             for (std::size_t l = 0; l < program.steps_count; ++l)
                 if (steps[l].clamps.defined())
-                    add_clamp_counts(steps[l].clamps, clamped[l],
-                                     points * program.steps[l].exponentials);
+                    add_clamp_counts(steps[l].clamps,
+                                     clamped[l] * program.steps[l].features_of_exponent(),
+                                     points * program.steps[l].exponential_features());
         });
     });
 }
@@ -138,11 +141,14 @@ void chain_backward(const LayerChainProgram& program, const ChainGradientTensors
         for (std::size_t l = 0; l < program.steps_count; ++l) {
             const ChainStep<T>& step = chain.steps[l];
             const ChainTensors& wanted = gradients.steps[l];
+            const int64_t exponentials = program.steps[l].exponentials;
             int64_t first = step.first_parameter;
             add_chunks<T>(wanted.weight, partial, first);
             add_chunks<T>(wanted.bias, partial, first += step.weights());
             add_chunks<T>(wanted.growth, partial, first += step.products);
-            add_chunks<T>(wanted.norm_growth, partial, first + program.steps[l].exponentials);
+            add_chunks<T>(wanted.norm_growth, partial, first += exponentials);
+            add_chunks<T>(wanted.rotation, partial, first += exponentials);
+            add_chunks<T>(wanted.norm_rotation, partial, first += exponentials);
         }
     });
 }

@@ -99,13 +99,87 @@ TEST(Folding, DoesNotGrowWhatIsSmaller) {
     EXPECT_EQ(FoldedNetwork(Mlp(std::move(two)).parts()).cost().multiply_adds, 72);
 }
 
+// Cosines and sines by themselves or in an envelope, in odd sizes.
+TEST(Folding, AgreesForFeaturesThatOscillate) {
+    for (const Split split : {Split::phase_input, Split::symmetric})
+        for (const FeatureLayout layout : {FeatureLayout::merged, FeatureLayout::concatenated})
+            for (const FeatureNorm norm :
+                 {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
+                for (const PsiMode psi : {PsiMode::free, PsiMode::weights})
+                    for (const int64_t degree : {-1, 2})
+                        for (const DType dtype : {DType::float32, DType::float64}) {
+                            RalimpConfig config = ralimp_of(norm, psi);
+                            config.split = split;
+                            config.layout = layout;
+                            config.degree = degree;
+                            config.features = split == Split::symmetric ? 6 : 5;
+                            SCOPED_TRACE(fmt::format("{} {}, norm {}, psi {}, degree {}, {}",
+                                                     name_of(split), enum_name(layout),
+                                                     enum_name(norm), enum_name(psi), degree,
+                                                     name_of(dtype)));
+                            const auto network = network_of(config, dtype, 13, 3);
+                            const FoldedNetwork folded(network->parts());
+                            const NoGrad pause;
+                            for (const int64_t rows : {1, 63, 131}) {
+                                const Tensor x = random_uniform({rows, 2}, {8}, dtype, -0.9, 0.9);
+                                EXPECT_LT(
+                                    largest_difference(folded.forward(x), network->forward(x)),
+                                    dtype == DType::float32 ? 2e-4 : 1e-11)
+                                    << rows;
+                            }
+                        }
+}
+
+// By hand: the projections of a layer meet the Psi before it, and of the exponents' coefficients
+// each frequency is kept once.
+TEST(Folding, CountsFeaturesThatOscillate) {
+    const int64_t width = 12, m = 4, waves = 3, features = 2 * waves * m;
+    RalimpConfig config = ralimp_of(FeatureNorm::none);
+    config.split = Split::phase_input;
+    config.degree = -1;
+    const FoldedNetwork phases(network_of(config, DType::float64)->parts());
+    EXPECT_EQ(phases.steps().size(), 5u);
+    EXPECT_EQ(phases.cost().multiply_adds, 2 * width + m * width + 2 * m * features + 2 * features);
+    EXPECT_EQ(phases.cost().numbers, phases.cost().multiply_adds + width + 3 * m + 2 + 3 * waves);
+    config.norm = FeatureNorm::projected;
+    const FoldedNetwork enveloped(network_of(config, DType::float64)->parts());
+    EXPECT_EQ(enveloped.cost().multiply_adds, phases.cost().multiply_adds);
+    EXPECT_EQ(enveloped.cost().numbers, phases.cost().numbers + 3 * waves);
+    // The two signs of the antithetic rows have the same frequencies; the amplitudes are in Psi,
+    // and with them the features of the paper's layout are half as many.
+    config.split = Split::symmetric;
+    config.layout = FeatureLayout::concatenated;
+    const FoldedNetwork symmetric(network_of(config, DType::float64)->parts());
+    EXPECT_EQ(symmetric.cost().multiply_adds,
+              2 * width + m / 2 * width + 2 * (m / 2) * features + 2 * features);
+    EXPECT_EQ(symmetric.cost().numbers,
+              symmetric.cost().multiply_adds + width + 3 * m / 2 + 2 + 3 * 3 * waves);
+}
+
 TEST(Folding, SaysWhichLayerCannotBeFolded) {
     RalimpConfig config = ralimp_of(FeatureNorm::exact);
-    config.split = Split::phase_input;
+    config.share_rows = false;
     const auto network = network_of(config, DType::float64);
     const auto error = error_of([&] { FoldedNetwork(network->parts()); });
     EXPECT_EQ(error.code, ExitCode::bad_config);
     EXPECT_NE(error.text.find("fold: ralimp 12 -> 12, tanh"), std::string::npos) << error.text;
+}
+
+TEST(Folding, RefusesExponentsThatDoNotFit) {
+    RalimpConfig config = ralimp_of(FeatureNorm::projected);
+    config.split = Split::symmetric;
+    const FoldedNetwork network(network_of(config, DType::float64)->parts());
+    const std::pair<Tensor ChainFeatures::*, Tensor> changes[] = {
+        {&ChainFeatures::rotation, Tensor()},
+        {&ChainFeatures::rotation, Tensor::zeros({23}, DType::float64)},
+        {&ChainFeatures::norm_rotation, Tensor::zeros({12}, DType::float32)}};
+    for (const auto& [member, tensor] : changes) {
+        std::vector<ChainLayer> steps = network.steps();
+        (*steps[1].features).*member = tensor;
+        EXPECT_NE(
+            error_of([&] { FoldedNetwork{steps}; }).text.find("features of step 1 do not fit"),
+            std::string::npos);
+    }
 }
 
 }  // namespace

@@ -87,7 +87,11 @@ void expect_agreement(const RalimpConfig& config, const std::shared_ptr<const Je
     const Jet chained = layer_chain(x, trained.layer.as_chain());
     const auto chained_clamps = take_clamps(trained.layer);
     const Jet plain = one_by_one(trained.layer, x);
-    EXPECT_EQ(chained_clamps, take_clamps(trained.layer));
+    // The paper's layout has every exponent twice as often as the chain.
+    const auto plain_clamps = take_clamps(trained.layer);
+    if (config.split != Split::symmetric || config.layout == FeatureLayout::merged) {
+        EXPECT_EQ(chained_clamps, plain_clamps);
+    }
     EXPECT_LT(difference(chained.channels(), plain.channels()), tolerance);
     const Tensor weights = normal(plain.channels().shape(), 5, 1, dtype);
     const auto gradients = [&](const Jet& y) {
@@ -125,6 +129,64 @@ TEST(RalimpChain, AgreesWithTheLayerForEveryOption) {
                 }
 }
 
+// Of every way in which waves share rows and exponents, with both kinds of Psi.
+TEST(RalimpChain, OscillatingLayersAgreeForEveryOption) {
+    struct Waves {
+        Split split;
+        FeatureLayout layout = FeatureLayout::merged;
+        bool antithetic = true;
+    };
+    for (const Waves& waves : {Waves{Split::phase_input}, Waves{Split::symmetric},
+                               Waves{Split::symmetric, FeatureLayout::merged, false},
+                               Waves{Split::symmetric, FeatureLayout::concatenated},
+                               Waves{Split::symmetric, FeatureLayout::concatenated, false}})
+        for (const FeatureNorm norm :
+             {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
+            for (const PsiMode psi : {PsiMode::free, PsiMode::weights})
+                for (int64_t degree : {-1, 2})
+                    for (bool shared : {true, false})
+                        for (const auto& plan : {value_only, third_order}) {
+                            SCOPED_TRACE(fmt::format(
+                                "{} {}, antithetic {}, norm {}, psi {}, degree {}, shared {}, {} "
+                                "channels",
+                                name_of(waves.split), enum_name(waves.layout), waves.antithetic,
+                                enum_name(norm), enum_name(psi), degree, shared, plan->channels()));
+                            RalimpConfig config = real_input();
+                            config.split = waves.split;
+                            config.layout = waves.layout;
+                            config.antithetic = waves.antithetic;
+                            config.norm = norm;
+                            config.psi = psi;
+                            config.degree = degree;
+                            config.share_projections = shared;
+                            expect_agreement(config, plan, DType::float64, 1e-10);
+                        }
+}
+
+// Cosines and sines alone have no exponent, and four features of the paper's layout are two.
+TEST(RalimpChain, LeavesOutWhatIsZeroOrTwice) {
+    RalimpConfig config = real_input();
+    config.split = Split::phase_input;
+    config.norm = FeatureNorm::none;
+    config.degree = -1;
+    const auto features = [&] {
+        return *Trained(config, DType::float64).layer.as_chain()[0].features;
+    };
+    EXPECT_FALSE(features().growth.defined());
+    EXPECT_FALSE(features().has_norms());
+    EXPECT_EQ(features().width(), 2 * 3 * 6);
+    config.norm = FeatureNorm::projected;
+    EXPECT_TRUE(features().norm_growth.defined());
+    EXPECT_FALSE(features().norm_rotation.defined());
+    config.split = Split::symmetric;
+    EXPECT_FALSE(features().norm_growth.defined());
+    EXPECT_TRUE(features().norm_rotation.defined());
+    const int64_t merged = features().width();
+    config.layout = FeatureLayout::concatenated;
+    EXPECT_EQ(features().width(), merged);
+    EXPECT_EQ(Trained(config, DType::float64).layer.feature_count(), 2 * merged);
+}
+
 TEST(RalimpChain, AgreesInFloat32OnEveryInstructionSet) {
     const cpu::SimdLevel before = cpu::simd_level();
     for (const cpu::SimdLevel level : cpu::available_simd_levels()) {
@@ -159,6 +221,25 @@ TEST(RalimpChain, ClampsAndCountsLikeTheLayer) {
     EXPECT_LT(counts[0], counts[1]);
 }
 
+TEST(RalimpChain, ClampsAndCountsOscillatingLayersLikeThem) {
+    RalimpConfig config = real_input();
+    config.split = Split::symmetric;
+    config.exponent_limit = 0.5;
+    expect_agreement(config, third_order, DType::float64, 1e-11, 2);
+    config.layout = FeatureLayout::concatenated;
+    expect_agreement(config, third_order, DType::float64, 1e-11, 2);
+    Trained trained(config, DType::float64);
+    take_clamps(trained.layer);
+    const Jet x = Jet::value_only(normal({70, 5}, 2, 2, DType::float64));
+    one_by_one(trained.layer, x);
+    const auto plain = take_clamps(trained.layer);
+    layer_chain(x, trained.layer.as_chain());
+    const auto chained = take_clamps(trained.layer);
+    EXPECT_GT(chained[0], 100);
+    EXPECT_EQ(plain[0], 2 * chained[0]);
+    EXPECT_EQ(plain[1], 2 * chained[1]);
+}
+
 TEST(RalimpChain, HasSecondGradients) {
     Trained trained(real_input(), DType::float64);
     const Tensor points = requires_grad(normal({9, 5}, 2, 0.6, DType::float64));
@@ -189,14 +270,12 @@ TEST(RalimpChain, GivesTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(results[0], results[2]);
 }
 
-// Phases, and polynomials of rows of their own, stay with the layer's own operations.
+// Polynomials of rows of their own stay with the layer's own operations.
 TEST(RalimpChain, IsNotOfferedForWhatItCannotDo) {
-    RalimpConfig config = real_input();
-    config.share_rows = false;
-    EXPECT_TRUE(Trained::started(config, DType::float64).as_chain().empty());
-    for (Split split : {Split::symmetric, Split::phase_input}) {
-        config = real_input();
+    for (Split split : {Split::real_input, Split::symmetric, Split::phase_input}) {
+        RalimpConfig config = real_input();
         config.split = split;
+        config.share_rows = false;
         EXPECT_TRUE(Trained::started(config, DType::float64).as_chain().empty());
     }
 }

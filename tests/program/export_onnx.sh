@@ -27,6 +27,12 @@ for precision in float32 float64; do
             "network.hidden={kind: ralimp, features: 3, norm: $norm}"
     done
 done
+for split in phase_input symmetric; do
+    for norm in exact projected none; do
+        compare $split-$norm precision=float64 \
+            "network.hidden={kind: ralimp, features: 4, split: $split, norm: $norm}"
+    done
+done
 for activation in sin gelu silu wire finer softplus; do
     compare $activation network.activation=$activation
 done

@@ -22,10 +22,22 @@ expect 0 "$ralimp" fold siren --output elsewhere.h5
 expect_error 4 'no/such' "$ralimp" fold siren --output no/such/folder.h5
 expect_error 3 'not_a_run' "$ralimp" fold not_a_run
 
-# Features that oscillate are no chain.
-expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, split: symmetric}' \
-    training.phases.0.steps=2 --output oscillating
-expect_error 2 'fold: ralimp .* cannot be folded' "$ralimp" fold oscillating
-[[ ! -e oscillating/deployed.h5 ]] || complain "a file of a network that cannot be folded"
+# Features that oscillate, without and with an envelope.
+for split in phase_input symmetric; do
+    for norm in none projected; do
+        expect 0 "$ralimp" train "${tiny_siren[@]}" training.phases.0.steps=2 --output "$split-$norm" \
+            "network.hidden={kind: ralimp, features: 4, degree: -1, split: $split, norm: $norm}"
+        expect 0 "$ralimp" fold "$split-$norm"
+        expect_text out.txt 'folded against trained on [0-9]+ inputs: RMS [0-9.e-]+'
+        expect 0 "$ralimp" inspect "$split-$norm/deployed.h5"
+        expect_text out.txt '/?network/step_1.rotation'
+    done
+done
+
+# Polynomials of rows of their own are no chain.
+expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, share_rows: false}' \
+    training.phases.0.steps=2 --output no_chain
+expect_error 2 'fold: ralimp .* cannot be folded' "$ralimp" fold no_chain
+[[ ! -e no_chain/deployed.h5 ]] || complain "a file of a network that cannot be folded"
 
 finish

@@ -13,10 +13,13 @@
 namespace ralimp {
 namespace {
 
-FoldedNetwork folded_network(DType dtype) {
+FoldedNetwork folded_network(DType dtype, Split split = Split::real_input,
+                             FeatureNorm norm = FeatureNorm::exact) {
     NetworkConfig config;
     RalimpConfig hidden;
     hidden.features = 4;
+    hidden.split = split;
+    hidden.norm = norm;
     config.hidden = hidden;
     config.width = 10;
     config.hidden_layers = 3;
@@ -53,6 +56,57 @@ TEST_F(DeployedFile, ComputesTheSameBitsAfterReading) {
             EXPECT_EQ(read.forward(x).to_doubles(), network.forward(x).to_doubles());
         }
     }
+}
+
+TEST_F(DeployedFile, HoldsFeaturesThatOscillate) {
+    for (const Split split : {Split::phase_input, Split::symmetric})
+        for (const FeatureNorm norm :
+             {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
+            for (const DType dtype : {DType::float32, DType::float64}) {
+                const FoldedNetwork network = folded_network(dtype, split, norm);
+                write_deployed(path_, network, "");
+                write_deployed_safetensors(safetensors_, network, "");
+                const FoldedNetwork read = read_deployed(path_);
+                EXPECT_EQ(read.cost().numbers, network.cost().numbers);
+                for (const int64_t rows : {1, 100}) {
+                    const Tensor x = random_uniform({rows, 2}, {8}, dtype, -1, 1);
+                    const std::vector<double> expected = network.forward(x).to_doubles();
+                    EXPECT_EQ(read.forward(x).to_doubles(), expected);
+                    EXPECT_EQ(read_deployed_safetensors(safetensors_).forward(x).to_doubles(),
+                              expected);
+                }
+            }
+    write_deployed(path_, folded_network(DType::float32, Split::phase_input, FeatureNorm::none),
+                   "");
+    const Checkpoint bare = read_checkpoint(path_);
+    EXPECT_EQ(bare.tensors.count("network/step_1.rotation"), 1u);
+    EXPECT_EQ(bare.tensors.count("network/step_1.growth"), 0u);
+}
+
+// Neither a growth nor a rotation, and a rotation that does not fit.
+TEST_F(DeployedFile, RefusesFeaturesWithoutExponents) {
+    const auto error_after_change = [&](auto change) {
+        write_deployed(path_, folded_network(DType::float32, Split::symmetric), "");
+        Checkpoint file = read_checkpoint(path_);
+        change(file.tensors);
+        write_checkpoint(path_, file);
+        const Thrown error = error_of([&] { read_deployed(path_); });
+        EXPECT_EQ(error.code, ExitCode::bad_input);
+        return error.text;
+    };
+    EXPECT_NE(error_after_change([](auto& tensors) {
+                  tensors.erase("network/step_1.growth");
+                  tensors.erase("network/step_1.rotation");
+              }).find("step_1 has no growth"),
+              std::string::npos);
+    EXPECT_NE(error_after_change([](auto& tensors) {
+                  tensors.erase("network/step_1.rotation");
+              }).find("features of step 1 do not fit"),
+              std::string::npos);
+    EXPECT_NE(error_after_change([](auto& tensors) {
+                  tensors["network/step_1.rotation"] = Tensor::zeros({5});
+              }).find("features of step 1 do not fit"),
+              std::string::npos);
 }
 
 TEST_F(DeployedFile, IsTheSameAsSafetensors) {

@@ -55,10 +55,23 @@ FoldedNetwork network_with_features(Norms norms, int64_t degree, DType dtype) {
         std::vector<ChainLayer>{first, {uniform({2, exponentials + 3 * degree}, 9, dtype)}});
 }
 
-FoldedNetwork trained_network(FeatureNorm norm, DType dtype) {
+// The same exponents, oscillating, with or without an envelope.
+FoldedNetwork oscillating_network(Norms norms, bool envelope, int64_t degree, DType dtype) {
+    std::vector<ChainLayer> steps = network_with_features(norms, degree, dtype).steps();
+    ChainFeatures& features = *steps[0].features;
+    const int64_t exponentials = features.exponentials();
+    features.rotation = uniform({exponentials}, 10, dtype) * 5;
+    if (norms != Norms::none) features.norm_rotation = uniform({exponentials}, 12, dtype);
+    if (!envelope) features.growth = features.norm_growth = Tensor();
+    steps[1].weight = uniform({2, features.width()}, 9, dtype);
+    return FoldedNetwork(std::move(steps));
+}
+
+FoldedNetwork trained_network(Split split, FeatureNorm norm, DType dtype) {
     NetworkConfig config;
     RalimpConfig hidden;
     hidden.features = 4;
+    hidden.split = split;
     hidden.norm = norm;
     config.hidden = hidden;
     config.width = 10;
@@ -134,9 +147,28 @@ TEST(OnnxFile, HoldsTheNetwork) {
         expect_tensor(graph, "step_1.weight", network.steps()[1].weight);
         EXPECT_EQ(graph.initializer_size(), 9);
         EXPECT_EQ(operators(graph), (std::vector<std::string>{
-                                        "Gemm", "Split", "Gather", "Mul", "Mul", "MatMul", "Mul",
+                                        "Gemm", "Split", "Gather", "Mul", "MatMul", "Mul", "Mul",
                                         "Add", "Min", "Exp", "Mul", "Concat", "Gemm", "Identity"}));
     }
+}
+
+TEST(OnnxFile, HoldsPhasesAndTheirEnvelopes) {
+    const FoldedNetwork waves = oscillating_network(Norms::none, false, 0, DType::float32);
+    const onnx::GraphProto bare = decoded(waves).graph();
+    expect_tensor(bare, "step_0.rotation", waves.steps()[0].features->rotation);
+    EXPECT_EQ(operators(bare), (std::vector<std::string>{"Gemm", "Gather", "Mul", "Cos", "Sin",
+                                                         "Concat", "Gemm", "Identity"}));
+    const FoldedNetwork network = oscillating_network(Norms::projected, true, 0, DType::float32);
+    const onnx::GraphProto graph = decoded(network).graph();
+    const ChainFeatures& features = *network.steps()[0].features;
+    expect_tensor(graph, "step_0.growth", features.growth);
+    expect_tensor(graph, "step_0.norm_growth", features.norm_growth);
+    expect_tensor(graph, "step_0.rotation", features.rotation);
+    expect_tensor(graph, "step_0.norm_rotation", features.norm_rotation);
+    EXPECT_EQ(operators(graph),
+              (std::vector<std::string>{"Gemm", "Gather", "Mul", "ReduceMean", "Mul", "Mul", "Add",
+                                        "Min", "Exp", "Mul", "Mul", "Add", "Cos", "Mul", "Sin",
+                                        "Mul", "Concat", "Gemm", "Identity"}));
 }
 
 struct Case {
@@ -156,10 +188,15 @@ std::vector<Case> every_case() {
             for (const int64_t degree : {0, 1, 3})
                 cases.push_back({fmt::format("features-{}-{}-{}", int(norms), degree, type),
                                  network_with_features(norms, degree, dtype)});
-        for (const FeatureNorm norm :
-             {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
-            cases.push_back(
-                {fmt::format("network-{}-{}", int(norm), type), trained_network(norm, dtype)});
+        for (const Norms norms : {Norms::none, Norms::projected, Norms::exact})
+            for (const bool envelope : {false, true})
+                cases.push_back({fmt::format("waves-{}-{}-{}", int(norms), envelope, type),
+                                 oscillating_network(norms, envelope, 2, dtype)});
+        for (const Split split : {Split::real_input, Split::phase_input, Split::symmetric})
+            for (const FeatureNorm norm :
+                 {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
+                cases.push_back({fmt::format("network-{}-{}-{}", int(split), int(norm), type),
+                                 trained_network(split, norm, dtype)});
     }
     return cases;
 }

@@ -2,6 +2,7 @@
 // with the projection rows; core/layer_chain.h says what they are.
 #pragma once
 #include "core/cpu/loops/activation_loops.h"
+#include "core/cpu/loops/oscillations.h"
 #include "core/cpu/loops/panels.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
@@ -11,12 +12,16 @@ template <class T>
 struct FeatureStep {
     const LayerChainProgram* program;
     const LayerChainProgram::Step* step;
-    // Without norms the last two are null; without norm_weights the norms are of the projections.
-    const T *growth, *norm_growth, *norm_weights;
+    // As in ChainTensors; null where undefined.
+    const T *growth, *norm_growth, *rotation, *norm_rotation, *norm_weights;
     const int32_t* projections;  // [exponentials]
     int64_t inputs, products;    // widths of x and p
 
     int channels() const { return program->composition.channels; }
+    bool has_norms() const { return norm_growth || norm_rotation; }
+    bool has_envelope() const { return growth || norm_growth; }  // Re z is not 0
+    // Elements of one channel that belong to the exponents.
+    int64_t exponents() const { return step->exponentials * chain_block<T>; }
     int64_t width() const { return step->width(products); }
     // Elements of one channel.
     int64_t values_channel() const { return width() * chain_block<T>; }
@@ -93,32 +98,46 @@ void add_norm_gradient(const FeatureStep<T>& f, T* dy, const T* dnorms, const T*
     }
 }
 
-// The exponents z [channels, width, block], of which the first rows are filled: unclamped.
+// Re z or Im z, factor p + norm_factor n: rows of [channels, width, block] from z on. Null is 0,
+// but not both.
 template <class T>
-void chain_exponents(const FeatureStep<T>& f, T* z, const T* p, const T* norms) {
+void fill_exponents(const FeatureStep<T>& f, T* z, const T* factors, const T* norm_factors,
+                    const T* p, const T* norms) {
     using P = Pack<T>;
-    for (int c = 0; c < f.channels(); ++c)
+    for (int c = 0; c < f.channels(); ++c) {
+        const T* n = norms + c * chain_block<T>;
         for (int64_t i = 0; i < f.step->exponentials; ++i) {
             T* to = z + c * f.values_channel() + i * chain_block<T>;
             const T* from = p + c * f.products_channel() + f.projections[i] * chain_block<T>;
-            const P growth(f.growth[i]);
-            if (norms) {
-                const P norm_growth(f.norm_growth[i]);
+            const P factor(factors ? factors[i] : T(0));
+            const P norm_factor(norm_factors ? norm_factors[i] : T(0));
+            if (!norm_factors)
                 for (int64_t k = 0; k < chain_block<T>; k += P::width)
-                    fused_multiply_add(growth, P::load(from + k),
-                                       norm_growth * P::load(norms + c * chain_block<T> + k))
+                    (factor * P::load(from + k)).store(to + k);
+            else if (!factors)
+                for (int64_t k = 0; k < chain_block<T>; k += P::width)
+                    (norm_factor * P::load(n + k)).store(to + k);
+            else
+                for (int64_t k = 0; k < chain_block<T>; k += P::width)
+                    fused_multiply_add(factor, P::load(from + k), norm_factor * P::load(n + k))
                         .store(to + k);
-            } else {
-                for (int64_t k = 0; k < chain_block<T>; k += P::width)
-                    (growth * P::load(from + k)).store(to + k);
-            }
         }
+    }
+}
+
+// Re z and then Im z, as far as there are any: unclamped.
+template <class T>
+void chain_exponents(const FeatureStep<T>& f, T* z, const T* p, const T* norms) {
+    if (f.has_envelope()) fill_exponents(f, z, f.growth, f.norm_growth, p, norms);
+    if (f.step->oscillating)
+        fill_exponents(f, z + f.exponents(), f.rotation, f.norm_rotation, p, norms);
 }
 
 // Calls found(place) for each pack that has an exponent beyond the limit: where it begins in z.
 template <class T, class F>
 void for_clamped(const FeatureStep<T>& f, const T* z, F&& found) {
     using P = Pack<T>;
+    if (!f.has_envelope()) return;
     const P limit(static_cast<T>(f.step->exponent_limit));
     for (int64_t i = 0; i < f.step->exponentials; ++i)
         for (int64_t k = 0; k < chain_block<T>; k += P::width)
@@ -164,15 +183,20 @@ template <class T>
 int64_t chain_features_forward(const FeatureStep<T>& f, T* values, const T* p, const T* x, T* norms,
                                T* z, int64_t points) {
     const auto& step = *f.step;
-    if (f.norm_growth) chain_norms(f, norms, x, p);
-    chain_exponents(f, z, p, f.norm_growth ? norms : nullptr);
+    const ActivationProgram& composition = f.program->composition;
+    if (f.has_norms()) chain_norms(f, norms, x, p);
+    chain_exponents(f, z, p, norms);
     const int64_t clamped = clamp_exponents(f, z, points);
-    activation_forward(f.exponential(), values, z, f.values_channel(),
-                       step.exponentials * chain_block<T>);
+    if (!step.oscillating)
+        activation_forward(f.exponential(), values, z, f.values_channel(), f.exponents());
+    else if (f.has_envelope())
+        oscillations_forward<true>(composition, values, z, f.values_channel(), f.exponents());
+    else
+        oscillations_forward<false>(composition, values, z, f.values_channel(), f.exponents());
     const int64_t rows = step.rows * chain_block<T>;
     for (int k = 1; k <= step.degree; ++k) {
         const T* factor = p + step.exponential_rows * chain_block<T> + (k - 1) * rows;
-        T* to = values + step.exponentials * chain_block<T> + (k - 1) * rows;
+        T* to = values + step.exponential_features() * chain_block<T> + (k - 1) * rows;
         if (k == 1) {
             for (int c = 0; c < f.channels(); ++c)
                 for (int64_t i = 0; i < rows; ++i)
@@ -198,54 +222,77 @@ inline void add_row_products(T* sums, const T* a, int64_t a_channel, const T* b,
     sum.store(sums);
 }
 
-// dp and, for the add_norm_gradient of the inputs, dnorms from dvalues, which is used up.
-// growth_sums and norm_growth_sums (null without norms) are added to, a pack for each feature.
-// Scratch: norms, z and dz as in the forward pass.
+// From d, the gradient of rows made by fill_exponents: what it adds to dp and dnorms, and to the
+// sums of the factors and then of the norm factors, a pack for each exponent.
 template <class T>
-void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* growth_sums,
-                             T* norm_growth_sums, T* dvalues, const T* values, const T* p,
-                             const T* x, T* norms, T* z, T* dz) {
+void add_exponent_gradients(const FeatureStep<T>& f, T* dp, T* dnorms, T* sums, const T* d,
+                            const T* factors, const T* norm_factors, const T* p, const T* norms) {
     using P = Pack<T>;
-    const auto& step = *f.step;
     const int channels = f.channels();
-    const int64_t exponentials = step.exponentials * chain_block<T>;
-    clear(dp, channels * f.products_channel());
-    if (f.norm_growth) chain_norms(f, norms, x, p);
-    chain_exponents(f, z, p, f.norm_growth ? norms : nullptr);
-    bool clamped = false;
-    for_clamped(f, z, [&](int64_t) { clamped = true; });
-    if (clamped) clamp_exponents(f, z, chain_block<T>);
-    activation_backward(f.exponential(), dz, z, values, dvalues, f.values_channel(), exponentials);
-    if (clamped) {
-        const T limit = static_cast<T>(step.exponent_limit);
-        for (int64_t i = 0; i < exponentials; ++i)
-            if (z[i] == limit)
-                for (int c = 0; c < channels; ++c) dz[c * f.values_channel() + i] = T(0);
-    }
-    if (f.norm_growth) clear(dnorms, channels * chain_block<T>);
-    for (int64_t i = 0; i < step.exponentials; ++i) {
+    T* norm_sums = sums + f.step->exponentials * P::width;
+    for (int64_t i = 0; i < f.step->exponentials; ++i, d += chain_block<T>) {
         const int64_t projection = f.projections[i] * chain_block<T>;
-        const T* d = dz + i * chain_block<T>;
-        add_row_products(growth_sums + i * P::width, d, f.values_channel(), p + projection,
-                         f.products_channel(), channels);
-        if (f.norm_growth)
-            add_row_products(norm_growth_sums + i * P::width, d, f.values_channel(), norms,
-                             chain_block<T>, channels);
-        const P growth(f.growth[i]), norm_growth(f.norm_growth ? f.norm_growth[i] : T(0));
+        if (factors)
+            add_row_products(sums + i * P::width, d, f.values_channel(), p + projection,
+                             f.products_channel(), channels);
+        if (norm_factors)
+            add_row_products(norm_sums + i * P::width, d, f.values_channel(), norms, chain_block<T>,
+                             channels);
+        const P factor(factors ? factors[i] : T(0));
+        const P norm_factor(norm_factors ? norm_factors[i] : T(0));
         for (int c = 0; c < channels; ++c) {
             const T* from = d + c * f.values_channel();
             T* to = dp + c * f.products_channel() + projection;
-            for (int64_t k = 0; k < chain_block<T>; k += P::width) {
-                const P dzk = P::load(from + k);
-                fused_multiply_add(growth, dzk, P::load(to + k)).store(to + k);
-            }
-            if (!f.norm_growth) continue;
+            if (factors)
+                for (int64_t k = 0; k < chain_block<T>; k += P::width)
+                    fused_multiply_add(factor, P::load(from + k), P::load(to + k)).store(to + k);
+            if (!norm_factors) continue;
             T* dn = dnorms + c * chain_block<T>;
             for (int64_t k = 0; k < chain_block<T>; k += P::width)
-                fused_multiply_add(norm_growth, P::load(from + k), P::load(dn + k)).store(dn + k);
+                fused_multiply_add(norm_factor, P::load(from + k), P::load(dn + k)).store(dn + k);
         }
     }
-    if (f.norm_growth && !f.norm_weights) add_norm_gradient(f, dp, dnorms, p);
+}
+
+// dp and, for the add_norm_gradient of the inputs, dnorms from dvalues, which is used up. The sums
+// of growth, norm_growth and, where the features oscillate, rotation and norm_rotation are added
+// to, a pack for each exponent. Scratch: norms, z and dz as in the forward pass.
+template <class T>
+void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* sums, T* dvalues,
+                             const T* values, const T* p, const T* x, T* norms, T* z, T* dz) {
+    using P = Pack<T>;
+    const auto& step = *f.step;
+    const ActivationProgram& composition = f.program->composition;
+    const int channels = f.channels();
+    const int64_t exponentials = step.exponential_features() * chain_block<T>;
+    clear(dp, channels * f.products_channel());
+    if (f.has_norms()) chain_norms(f, norms, x, p);
+    chain_exponents(f, z, p, norms);
+    bool clamped = false;
+    for_clamped(f, z, [&](int64_t) { clamped = true; });
+    if (clamped) clamp_exponents(f, z, chain_block<T>);
+    if (!step.oscillating)
+        activation_backward(f.exponential(), dz, z, values, dvalues, f.values_channel(),
+                            f.exponents());
+    else if (f.has_envelope())
+        oscillations_backward<true>(composition, dz, z, values, dvalues, f.values_channel(),
+                                    f.exponents());
+    else
+        oscillations_backward<false>(composition, dz, z, values, dvalues, f.values_channel(),
+                                     f.exponents());
+    if (clamped) {
+        const T limit = static_cast<T>(step.exponent_limit);
+        for (int64_t i = 0; i < f.exponents(); ++i)
+            if (z[i] == limit)
+                for (int c = 0; c < channels; ++c) dz[c * f.values_channel() + i] = T(0);
+    }
+    if (f.has_norms()) clear(dnorms, channels * chain_block<T>);
+    if (f.has_envelope())
+        add_exponent_gradients(f, dp, dnorms, sums, dz, f.growth, f.norm_growth, p, norms);
+    if (step.oscillating)
+        add_exponent_gradients(f, dp, dnorms, sums + 2 * step.exponentials * P::width,
+                               dz + f.exponents(), f.rotation, f.norm_rotation, p, norms);
+    if (f.has_norms() && !f.norm_weights) add_norm_gradient(f, dp, dnorms, p);
     // Each degree gives to the one before it and to its own projections.
     const int64_t rows = step.rows * chain_block<T>;
     for (int k = step.degree; k >= 1; --k) {

@@ -26,8 +26,8 @@ int64_t points_of(const ChainArguments<T>& a, int64_t block) {
 template <class T>
 FeatureStep<T> features_of(const ChainArguments<T>& a, int step) {
     const ChainStep<T>& s = a.steps[step];
-    return {a.program,      &a.program->steps[step], s.growth, s.norm_growth,
-            s.norm_weights, s.projections,           s.inputs, s.products};
+    return {a.program,       &a.program->steps[step], s.growth,      s.norm_growth, s.rotation,
+            s.norm_rotation, s.norm_weights,          s.projections, s.inputs,      s.products};
 }
 
 template <class T>
@@ -127,9 +127,8 @@ void backward(const ChainArguments<T>& a, const ChainGradients<T>& g, const T* s
                     exchange();
                     break;
                 case Kind::features:
-                    chain_features_backward(features_of(a, l), other, dnorms, growth_sums,
-                                            growth_sums + step.exponentials * width, d, values,
-                                            products, x, norms, z, dz);
+                    chain_features_backward(features_of(a, l), other, dnorms, growth_sums, d,
+                                            values, products, x, norms, z, dz);
                     exchange();
                     break;
             }

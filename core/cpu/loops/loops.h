@@ -54,11 +54,11 @@ constexpr int64_t most_lanes = 64 / sizeof(T);
 template <class T>
 struct ChainStep {
     // As in ChainTensors; null where undefined.
-    const T *weight, *bias, *growth, *norm_growth, *norm_weights;
+    const T *weight, *bias, *growth, *norm_growth, *rotation, *norm_rotation, *norm_weights;
     const int32_t* projections;
     int64_t inputs, products, width;
-    // Where the gradients of weight (if it has one), bias, growth and norm_growth begin, one after
-    // the other.
+    // Where the gradients of weight (if it has one), bias, growth, norm_growth and, of exponents
+    // that oscillate, rotation and norm_rotation begin, one after the other.
     int64_t first_parameter;
     bool trains_weight;
 
