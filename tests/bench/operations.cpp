@@ -2,6 +2,7 @@
 // {name: microseconds}. peer_operations.py times the same in PyTorch.
 //   bench_operations [FIRST_WORDS_OF_NAMES…]
 #include "autograd/operations.h"
+#include "core/denormals.h"
 #include "core/kernels.h"
 #include "layers/hidden.h"
 #include "layers/mlp.h"
@@ -122,6 +123,7 @@ void time_updates(Timings& timings) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    flush_denormals();
     Timings timings(argc, argv);
     time_elementwise(timings);
     time_products(timings);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/allocator.h"
+#include "core/denormals.h"
 #include "core/parallel.h"
 #include "layers/parameters.h"
 #include "trainers/config.h"
@@ -19,6 +20,7 @@
 using namespace ralimp;
 
 int main(int argc, char** argv) {
+    flush_denormals();
     constexpr int warmup = 5;
     int steps = 50;
     std::string path;
