@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {
@@ -41,7 +42,7 @@ TEST_F(File, ReadingSaysWhatIsWrong) {
     EXPECT_EQ(text, path("missing") + ": cannot be read: No such file or directory");
 
     EXPECT_EQ(error_of([&] { read_file(folder_.path()); }).text,
-              folder_.path() + ": is a folder, not a file");
+              folder_.path().string() + ": is a folder, not a file");
     ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
     EXPECT_EQ(error_of([&] { read_file(path("pipe")); }).text,
               path("pipe") + ": is a device or a pipe, not a file");

@@ -12,6 +12,7 @@
 #include "data/image.h"
 #include "tests/data/image_files.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {
@@ -151,7 +152,7 @@ TEST_F(ImageFile, FilesThatAreNoPicture) {
     EXPECT_EQ(error_of([&] { read_image(folder_ / "none.png"); }).text,
               folder_ / "none.png" + ": cannot be read: No such file or directory");
     EXPECT_EQ(error_of([&] { read_image(folder_.path()); }).text,
-              folder_.path() + ": is a folder, not a file");
+              folder_.path().string() + ": is a folder, not a file");
     expect_refused({}, "is empty");
     expect_refused({'h', 'e', 'l', 'l', 'o'}, "is neither a PNG nor a JPEG file");
     expect_refused({'G', 'I', 'F', '8', '9', 'a', 0, 0},

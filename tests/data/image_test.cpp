@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "data/synthetic_picture.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {

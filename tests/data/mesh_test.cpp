@@ -12,6 +12,7 @@
 #include "core/file.h"
 #include "core/parallel.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "core/file.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {

@@ -12,6 +12,7 @@
 #include "core/random.h"
 #include "data/synthetic_tone.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {

@@ -11,7 +11,7 @@
 #include <random>
 
 #include "core/file.h"
-#include "tests/trainers/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "trainers/checkpoint_format.h"
 
 namespace ralimp {

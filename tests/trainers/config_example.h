@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "tests/trainers/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "trainers/config.h"
 
 namespace ralimp::config_example {

@@ -8,6 +8,7 @@
 #include "data/safetensors.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "trainers/checkpoint.h"
 
 namespace ralimp {

@@ -7,6 +7,7 @@
 #include "data/number_table.h"
 #include "layers/parameters.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
 #include "trainers/pinn.h"

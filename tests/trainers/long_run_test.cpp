@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "tests/trainers/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 
 namespace ralimp {

@@ -7,7 +7,7 @@
 
 #include "autograd/operations.h"
 #include "data/synthetic_picture.h"
-#include "tests/trainers/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
 #include "trainers/objective.h"

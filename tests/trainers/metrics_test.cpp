@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/faults.h"
-#include "tests/trainers/temporary_folder.h"
 
 namespace ralimp {
 namespace {

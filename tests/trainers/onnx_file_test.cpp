@@ -17,6 +17,7 @@
 #include "core/file.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 
 namespace ralimp {
 namespace {

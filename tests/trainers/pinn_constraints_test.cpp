@@ -11,6 +11,7 @@
 #include "autograd/operations.h"
 #include "layers/parameters.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
 #include "trainers/pinn.h"

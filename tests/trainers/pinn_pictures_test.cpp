@@ -12,6 +12,7 @@
 #include "autograd/operations.h"
 #include "data/image.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "trainers/config.h"
 #include "trainers/gnuplot.h"
 #include "trainers/run_config.h"
@@ -35,13 +36,13 @@ class Watched {
 public:
     Watched() {
         const std::string file = folder_ / "gnuplot";
-        std::ofstream(file) << "#!/bin/sh\nrun='" << folder_.path() << "'/run$(ls -d '"
-                            << folder_.path()
+        std::ofstream(file) << "#!/bin/sh\nrun='" << folder_.path().string() << "'/run$(ls -d '"
+                            << folder_.path().string()
                             << "'/run* 2>/dev/null | wc -l)\nmkdir $run && cp * $run/ && printf x "
                                ">picture.png\n";
         fs::permissions(file, fs::perms::owner_all);
         path_ = std::getenv("PATH");
-        setenv("PATH", (folder_.path() + ":" + path_).c_str(), 1);
+        setenv("PATH", (folder_.path().string() + ":" + path_).c_str(), 1);
     }
     ~Watched() { setenv("PATH", path_.c_str(), 1); }
 

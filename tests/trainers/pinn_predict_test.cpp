@@ -13,6 +13,7 @@
 #include "data/hdf5_reader.h"
 #include "data/number_table.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "trainers/config.h"
 #include "trainers/run_config.h"
 

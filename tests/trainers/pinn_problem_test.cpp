@@ -14,6 +14,7 @@
 
 #include "autograd/operations.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "trainers/config.h"
 #include "trainers/run_config.h"
 

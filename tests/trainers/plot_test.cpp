@@ -8,6 +8,7 @@
 
 #include "data/image.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "trainers/gnuplot.h"
 
 namespace ralimp {
@@ -79,7 +80,7 @@ constexpr Rgb viridis_high{0xFD, 0xE7, 0x25}, inferno_high{0xFC, 0xFF, 0xA4};
 // Every test looks into the folder of temporary files as well: nothing may stay there.
 class Plot : public testing::Test {
 protected:
-    Plot() : temporary_("TMPDIR", temporary_folder_.path()) {}
+    Plot() : temporary_("TMPDIR", temporary_folder_.path().string()) {}
     void TearDown() override { EXPECT_EQ(temporary_folder_.entries(), 0); }
 
     TemporaryFolder temporary_folder_, folder_;
@@ -238,7 +239,7 @@ protected:
         write("picture.png", "old");
         write("gnuplot", "#!/bin/sh\n" + script + "\n");
         fs::permissions(folder_ / "gnuplot", fs::perms::owner_all);
-        const Environment path("PATH", folder_.path() + ":" + std::getenv("PATH"));
+        const Environment path("PATH", folder_.path().string() + ":" + std::getenv("PATH"));
         const Thrown thrown =
             error_of([&] { plot_curves(folder_ / "picture.png", {two_curves()}); });
         std::ifstream file(folder_ / "picture.png");
@@ -251,7 +252,7 @@ protected:
 };
 
 TEST_F(PlotFailure, MissingGnuplot) {
-    const Environment path("PATH", folder_.path());
+    const Environment path("PATH", folder_.path().string());
     EXPECT_EQ(error_of([&] { plot_curves(folder_ / "a.png", {two_curves()}); }).text,
               "plot: gnuplot was not found; install gnuplot-nox");
     EXPECT_EQ(folder_.entries(), 0);

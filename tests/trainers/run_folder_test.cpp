@@ -11,8 +11,8 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/faults.h"
-#include "tests/trainers/temporary_folder.h"
 #include "trainers/result.h"
 
 namespace ralimp {

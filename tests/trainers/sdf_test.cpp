@@ -14,6 +14,7 @@
 #include "data/image.h"
 #include "layers/parameters.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
 #include "trainers/objective.h"
@@ -371,7 +372,7 @@ TEST(SdfTraining, InPiecesAndOnOtherThreadsGivesTheSameBits) {
 
 TEST(SdfTraining, FindsASphere) {
     const TemporaryFolder folder;
-    const Trained trained = train_in(fs::path(folder.path()) / "run", small_run(300, 0));
+    const Trained trained = train_in(folder.path() / "run", small_run(300, 0));
     ASSERT_EQ(trained.error, "");
     EXPECT_EQ(trained.result.metrics[1].first, "surface_distance");
     EXPECT_LT(trained.result.metrics[1].second, 0.02);

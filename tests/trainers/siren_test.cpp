@@ -14,6 +14,7 @@
 #include "layers/parameters.h"
 #include "tests/data/image_files.h"
 #include "tests/error_of.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
 
@@ -42,13 +43,13 @@ fs::path fit_perfectly(const TemporaryFolder& folder, const std::string& data) {
         "training: {{phases: [{{steps: 500, optimizer: {{kind: lbfgs, tolerance_gradient: 1e-14, "
         "tolerance_change: 0}}}}], log_every: 1000}}\n",
         data);
-    const Trained trained = train_in(fs::path(folder.path()) / "run", config);
+    const Trained trained = train_in(folder.path() / "run", config);
     EXPECT_EQ(trained.error, "");
     for (const auto& [name, value] : trained.result.metrics)
         if (name == "psnr") {
             EXPECT_GT(value, 110);
         }
-    return fs::path(folder.path()) / "run/pictures";
+    return folder.path() / "run/pictures";
 }
 
 void expect_equal_images(const fs::path& a, const fs::path& b, const std::string& what) {
@@ -192,7 +193,7 @@ TEST(SirenBatches, TrainAPicture) {
     const NoPrograms no_programs;
     const TemporaryFolder folder;
     const Trained trained = train_in(
-        fs::path(folder.path()) / "run",
+        folder.path() / "run",
         "kind: siren\ndata: {size: [16, 15], batch_size: 50}\n"
         "network: {hidden_layers: 2, width: 48}\n"
         "training: {phases: [{steps: 600, optimizer: {kind: adam, learning_rate: 1e-3}}]}\n");
@@ -396,7 +397,7 @@ TEST(SirenFits, APictureIsFoundFromItsGradientOrLaplacian) {
     for (const auto& [fit, decibels] : {std::pair{"gradient", 24.0}, {"laplacian", 18.0}}) {
         const TemporaryFolder folder;
         const Trained trained = train_in(
-            fs::path(folder.path()) / "run",
+            folder.path() / "run",
             fmt::format("kind: siren\ndata: {{size: [16, 20]}}\nloss: {{fit: {}}}\n"
                         "network: {{hidden_layers: 2, width: 48, omega: 10, first_omega: 20}}\n"
                         "training: {{phases: [{{steps: 250, optimizer: {{kind: adam, "
@@ -405,7 +406,7 @@ TEST(SirenFits, APictureIsFoundFromItsGradientOrLaplacian) {
         ASSERT_EQ(trained.error, "");
         EXPECT_GT(trained.result.metrics[0].second, decibels) << fit;
         for (const char* name : {"reconstruction.png", "gradient.png", "laplacian.png"})
-            EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "run/pictures" / name)) << name;
+            EXPECT_TRUE(fs::exists(folder.path() / "run/pictures" / name)) << name;
     }
 }
 
@@ -487,7 +488,7 @@ TEST(SirenSounds, SilenceTrainsAndHasFiniteFigures) {
     const TemporaryFolder folder;
     write_wav(folder / "in.wav", {Tensor::zeros({5, 2}, DType::float64), 8000});
     const Trained trained = train_in(
-        fs::path(folder.path()) / "run",
+        folder.path() / "run",
         fmt::format(
             "kind: siren\ndata: {{kind: audio, sound: {}}}\n"
             "network: {{hidden_layers: 1, width: 4}}\ntraining: {{phases: [{{steps: 3}}]}}\n",
@@ -541,7 +542,7 @@ TEST(SirenActivations, EveryOneLearnsASmallPicture) {
           "activation: wire, omega: 8, first_omega: 8, envelope: 4, initialization: fan_in"}) {
         const TemporaryFolder folder;
         const Trained trained =
-            train_in(fs::path(folder.path()) / "run",
+            train_in(folder.path() / "run",
                      fmt::format("kind: siren\ndata: {{size: [16, 16]}}\n"
                                  "network: {{hidden_layers: 2, width: 48, {}}}\n"
                                  "training: {{phases: [{{steps: 200, optimizer: {{kind: adam, "

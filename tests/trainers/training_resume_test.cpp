@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "core/parallel.h"
-#include "tests/trainers/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config_types.h"
 #include "trainers/signals.h"

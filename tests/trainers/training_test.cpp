@@ -15,7 +15,7 @@
 #include "autograd/operations.h"
 #include "core/file.h"
 #include "core/parallel.h"
-#include "tests/trainers/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
 #include "trainers/config.h"
 #include "trainers/config_types.h"
