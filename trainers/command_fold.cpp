@@ -2,10 +2,6 @@
 // one.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-
 #include "autograd/operations.h"
 #include "core/file.h"
 #include "core/kernels.h"
@@ -13,25 +9,11 @@
 #include "trainers/config.h"
 #include "trainers/deployed_file.h"
 #include "trainers/folding_check.h"
+#include "trainers/forward_time.h"
 #include "trainers/loaded_run.h"
 
 namespace ralimp {
 namespace {
-
-// Milliseconds of the fastest of several calls: other work on the machine only adds time.
-template <class F>
-double milliseconds_of(F&& f) {
-    using Clock = std::chrono::steady_clock;
-    double best = INFINITY, total = 0;
-    for (int calls = 0; calls < 5 || total < 200; ++calls) {
-        const auto start = Clock::now();
-        f();
-        const std::chrono::duration<double, std::milli> time = Clock::now() - start;
-        best = std::min(best, time.count());
-        total += time.count();
-    }
-    return best;
-}
 
 FoldedNetwork dense_network(const RunConfig& config) {
     RunConfig dense = config;
@@ -50,19 +32,11 @@ std::string describe(const ChainLayer& step) {
     return text;
 }
 
-// Inputs of that many rows, those of the training again and again.
-Tensor repeated(const Tensor& x, int64_t rows) {
-    Tensors parts;
-    for (int64_t left = rows; left > 0; left -= x.size(0))
-        parts.push_back(slice(x, 0, 0, std::min(left, x.size(0))));
-    return concatenate(parts);
-}
-
 void print_times(const FoldedNetwork& folded, const FoldedNetwork& dense, const Tensor& x) {
     for (const int64_t rows : {1, 256, 16'384}) {
-        const Tensor in = repeated(x, rows);
-        const double ours = milliseconds_of([&] { folded.forward(in); });
-        const double theirs = milliseconds_of([&] { dense.forward(in); });
+        const Tensor in = repeated_rows(x, rows);
+        const double ours = fastest_milliseconds([&] { folded.forward(in); });
+        const double theirs = fastest_milliseconds([&] { dense.forward(in); });
         fmt::print("  forward of {:>6} rows {:>17.4g} ms, dense {:>10.4g} ms, ratio {:.2f}\n", rows,
                    ours, theirs, theirs / ours);
     }

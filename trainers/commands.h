@@ -57,6 +57,18 @@ struct ExportOptions {
     double most_gigabytes = 4;
 };
 ExitCode export_run(const ExportOptions& options);
+struct CompareOptions {
+    std::filesystem::path config;        // of a comparison (comparison_config.h)
+    std::vector<std::string> overrides;  // "key.path=value"
+    std::filesystem::path output;        // empty: runs/NAME
+    int64_t jobs = 1;                    // runs that are trained at a time
+    bool check = false;
+    bool print_config = false;
+};
+// Trains all entries of a comparison with all seeds, as far as their runs are not finished in the
+// output folder, and writes its report.
+ExitCode compare(const CompareOptions& options);
+
 // What stands in a checkpoint, a safetensors file, a run folder, an image, a mesh or a config.
 ExitCode inspect(const std::filesystem::path& file);
 

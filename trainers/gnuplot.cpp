@@ -1,14 +1,11 @@
 #include "trainers/gnuplot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,8 +15,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "trainers/signals.h"
-
-extern char** environ;
+#include "trainers/subprocess.h"
 
 namespace ralimp {
 namespace {
@@ -60,74 +56,30 @@ void write_quickly(const std::string& path, const void* bytes, std::size_t count
     if (!file) fail_with(ExitCode::io, "plot: {} cannot be written; is the disk full?", path);
 }
 
-// The first lines of what gnuplot said, on one line.
-std::string complaint(const std::string& path) {
-    std::ifstream file(path);
-    std::string text, line;
-    while (std::getline(file, line) && text.size() < 300) {
-        const std::size_t start = line.find_first_not_of(" \t^");
-        if (start == std::string::npos) continue;
-        text += (text.empty() ? "" : " ") + line.substr(start);
+// The wait status of the process; the wait is given up when it takes too long or a stop was
+// requested.
+int wait_for(Subprocess& process) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (;;) {
+        if (const std::optional<int> status = process.wait_status()) return *status;
+        throw_if_stop_requested();
+        check(std::chrono::steady_clock::now() < deadline, "plot: gnuplot did not end within {} s",
+              patience.count());
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    return text.empty() ? "it said nothing" : text;
 }
 
-class SpawnSettings {
-public:
-    explicit SpawnSettings(const std::string& folder) {
-        posix_spawn_file_actions_init(&actions_);
-        posix_spawnattr_init(&attributes_);
-        posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
-        posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions_, 1, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions_, 2, "messages", O_WRONLY | O_CREAT, 0600);
-        // Ctrl-C on the terminal stops the training in order; it must not kill the plot under way.
-        posix_spawnattr_setpgroup(&attributes_, 0);
-        sigset_t none, all;
-        sigemptyset(&none);
-        sigfillset(&all);
-        posix_spawnattr_setsigmask(&attributes_, &none);
-        posix_spawnattr_setsigdefault(&attributes_, &all);
-        posix_spawnattr_setflags(
-            &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    }
-    ~SpawnSettings() {
-        posix_spawn_file_actions_destroy(&actions_);
-        posix_spawnattr_destroy(&attributes_);
-    }
-    SpawnSettings(const SpawnSettings&) = delete;
-    SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-    int spawn(pid_t* process, const std::vector<std::string>& words) const {
-        std::vector<char*> arguments;
-        for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-        arguments.push_back(nullptr);
-        return posix_spawnp(process, arguments[0], &actions_, &attributes_, arguments.data(),
-                            environ);
-    }
-
-private:
-    posix_spawn_file_actions_t actions_;
-    posix_spawnattr_t attributes_;
-};
-
-// The wait status of the process; it is killed when it takes too long or a stop was requested.
-int wait_for(pid_t process) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    int status = 0;
-    for (;;) {
-        const pid_t ended = waitpid(process, &status, WNOHANG);
-        if (ended == process) return status;
-        if (ended < 0 && errno != EINTR)
-            fail("plot: gnuplot cannot be waited for: {}", std::strerror(errno));
-        const bool late = std::chrono::steady_clock::now() > deadline;
-        if (late || stop_requested()) {
-            kill(process, SIGKILL);
-            while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
-            throw_if_stop_requested();
-            fail("plot: gnuplot did not end within {} s", patience.count());
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+// In a group of its own: Ctrl-C on the terminal stops the training in order; it must not kill the
+// plot under way.
+int status_of_gnuplot(const std::string& folder) {
+    try {
+        Subprocess process(
+            {.words = {"gnuplot", "-d", "script"}, .folder = folder, .messages = "messages"});
+        return wait_for(process);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::bad_input)
+            fail("plot: gnuplot was not found; install gnuplot-nox");
+        throw;
     }
 }
 
@@ -139,18 +91,14 @@ std::vector<uint8_t> run_gnuplot(const std::string& script, const std::vector<Gn
     for (const auto& [name, values] : files)
         write_quickly(folder / name, values.data(), values.size() * sizeof(double));
 
-    pid_t process = 0;
-    const int error = SpawnSettings(folder.path()).spawn(&process, {"gnuplot", "-d", "script"});
-    if (error == ENOENT) fail("plot: gnuplot was not found; install gnuplot-nox");
-    check(error == 0, "plot: gnuplot cannot be started: {}", std::strerror(error));
-    const int status = wait_for(process);
+    const int status = status_of_gnuplot(folder.path());
     check(WIFEXITED(status), "plot: gnuplot was ended by signal {}", WTERMSIG(status));
     check(WEXITSTATUS(status) != 127, "plot: gnuplot cannot be started; install gnuplot-nox");
-    check(WEXITSTATUS(status) == 0, "plot: gnuplot failed: {}", complaint(folder / "messages"));
+    check(WEXITSTATUS(status) == 0, "plot: gnuplot failed: {}", first_words(folder / "messages"));
 
     std::error_code missing;
     check(std::filesystem::file_size(folder / "picture.png", missing) > 0 && !missing,
-          "plot: gnuplot made no picture: {}", complaint(folder / "messages"));
+          "plot: gnuplot made no picture: {}", first_words(folder / "messages"));
     return read_file(folder / "picture.png");
 }
 

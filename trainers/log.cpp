@@ -18,25 +18,12 @@ namespace {
 constexpr double bar_interval = 0.1;                // seconds
 constexpr std::string_view clear_bar = "\r\x1b[K";  // to the begin of the line, erase it
 
-std::string bar_of(const Progress& progress, int columns) {
-    const double total = static_cast<double>(std::max<int64_t>(progress.total_steps, 1));
-    const double done = std::clamp(static_cast<double>(progress.step) / total, 0.0, 1.0);
+std::string bar_of(double done, const std::string& text) {
+    done = std::clamp(done, 0.0, 1.0);
     constexpr int width = 20;
     const int filled = static_cast<int>(done * width);
-    const auto line = [&](const Progress& shown) {
-        return fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  {}", "", filled, "", width - filled,
-                           std::floor(done * 100), format_progress(shown));
-    };
-    // A line as wide as the terminal wraps on some of them.
-    const std::size_t room = static_cast<std::size_t>(std::max(columns - 1, 0));
-    std::string text = line(progress);
-    if (text.size() > room) {  // rather without the terms than without speed and time left
-        Progress brief = progress;
-        brief.terms.clear();
-        text = line(brief);
-    }
-    if (text.size() > room) text.resize(room);
-    return text;
+    return fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  {}", "", filled, "", width - filled,
+                       std::floor(done * 100), text);
 }
 
 }  // namespace
@@ -107,16 +94,35 @@ void Log::write_line(const std::string& text) {
 }
 
 void Log::progress(const Progress& progress, bool say) {
-    if (say) {
-        const std::string text = format_progress(progress) + "\n";
-        if (!output_.is_terminal) write_to_output(text);
-        write_to_file(text);
-    }
+    const std::string text = format_progress(progress);
+    if (say) say_progress(text);
+    const double total = static_cast<double>(std::max<int64_t>(progress.total_steps, 1));
+    Progress brief = progress;  // rather without the terms than without speed and time left
+    brief.terms.clear();
+    show_bar(static_cast<double>(progress.step) / total, text, format_progress(brief));
+}
+
+void Log::progress(double done, const std::string& text, bool say) {
+    if (say) say_progress(text);
+    show_bar(done, text, text);
+}
+
+void Log::say_progress(const std::string& text) {
+    if (!output_.is_terminal) write_to_output(text + "\n");
+    write_to_file(text + "\n");
+}
+
+void Log::show_bar(double done, const std::string& text, const std::string& brief) {
     const double now = clock_();
     if (!output_.is_terminal || output_.descriptor < 0 || now - bar_time_ < bar_interval) return;
     bar_time_ = now;
     bar_shown_ = true;
-    write_to_output(std::string(clear_bar) + bar_of(progress, output_.columns));
+    // A line as wide as the terminal wraps on some of them.
+    const std::size_t room = static_cast<std::size_t>(std::max(output_.columns - 1, 0));
+    std::string bar = bar_of(done, text);
+    if (bar.size() > room) bar = bar_of(done, brief);
+    if (bar.size() > room) bar.resize(room);
+    write_to_output(std::string(clear_bar) + bar);
 }
 
 void Log::end_progress() {

@@ -63,6 +63,8 @@ public:
     // To be called at every step; draws the bar at most ten times a second. With `say`, a plain
     // line goes to the file, and to an output that is no terminal.
     void progress(const Progress& progress, bool say);
+    // The same for work without a loss: how much of it is done, from 0 to 1, and what is said.
+    void progress(double done, const std::string& text, bool say);
     // Why lines could not be written to the output, errno; 0: they could. A reader that went away
     // is no reason. The run goes on all the same: its folder has everything.
     int output_error() const { return output_error_; }
@@ -71,6 +73,8 @@ public:
 
 private:
     void write_line(const std::string& text);
+    void say_progress(const std::string& text);
+    void show_bar(double done, const std::string& text, const std::string& brief);
     void write_to_file(std::string_view text);
     void write_to_output(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <system_error>
 
+#include "core/denormals.h"
 #include "core/kernels.h"
 #include "core/printable.h"
 #include "trainers/commands.h"
@@ -156,6 +157,29 @@ void add_export(CLI::App& app, ExportOptions& options) {
     });
 }
 
+void add_compare(CLI::App& app, CompareOptions& options, std::vector<std::string>& arguments) {
+    CLI::App* command = app.add_subcommand("compare",
+                                           "train networks of several kinds at one size and report "
+                                           "how good they are; goes on where an "
+                                           "earlier call stopped");
+    command
+        ->add_option("CONFIG", arguments,
+                     "a config (configs/compare/*.yaml) and changes to it (key.path=value), in any "
+                     "order")
+        ->required();
+    command->add_option("--output", options.output, "the comparison's folder; default: runs/NAME")
+        ->type_name("DIR");
+    command
+        ->add_option("--jobs", options.jobs,
+                     "runs that are trained at a time, on equal shares of the threads")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_flag("--check", options.check, "solve for the sizes, print them, and stop");
+    command->add_flag("--print-config", options.print_config,
+                      "print every key with its value and meaning, and stop");
+}
+
 void add_fit(CLI::App& app, FitCommandOptions& options) {
     CLI::App* command = app.add_subcommand(
         "fit",
@@ -169,19 +193,19 @@ void add_fit(CLI::App& app, FitCommandOptions& options) {
 }
 
 // The one argument without '=' is the config; the others are overrides.
-void sort_arguments(const std::vector<std::string>& arguments, TrainOptions& options) {
+void sort_arguments(const char* command, const std::vector<std::string>& arguments, auto& options) {
     for (const std::string& argument : arguments) {
         if (argument.find('=') != std::string::npos) {
             options.overrides.push_back(argument);
         } else {
             if (!options.config.empty())
-                fail_with(ExitCode::bad_config, "train: two configs given: {} and {}",
+                fail_with(ExitCode::bad_config, "{}: two configs given: {} and {}", command,
                           options.config.string(), argument);
             options.config = argument;
         }
     }
     if (options.config.empty())
-        fail_with(ExitCode::bad_config, "train: no config given; configs/ holds examples");
+        fail_with(ExitCode::bad_config, "{}: no config given; configs/ holds examples", command);
 }
 
 // "--output" and so on, of one command or of the program itself.
@@ -256,6 +280,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     TrainOptions train_options;
     RunOptions run_options;
     ExportOptions export_options;
+    CompareOptions compare_options;
     FitCommandOptions fit_options;
     std::vector<std::string> arguments;
     std::filesystem::path file;
@@ -266,6 +291,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     add_render(app, run_options);
     add_fold(app, run_options);
     add_export(app, export_options);
+    add_compare(app, compare_options, arguments);
     add_fit(app, fit_options);
     app.add_subcommand("inspect",
                        "print what stands in a checkpoint, a run, a config, an image or a mesh")
@@ -293,7 +319,11 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     if (app.got_subcommand("render")) return render(run_options);
     if (app.got_subcommand("fold")) return fold(run_options);
     if (app.got_subcommand("export")) return export_run(export_options);
-    sort_arguments(arguments, train_options);
+    if (app.got_subcommand("compare")) {
+        sort_arguments("compare", arguments, compare_options);
+        return compare(compare_options);
+    }
+    sort_arguments("train", arguments, train_options);
     return train(train_options);
 }
 
@@ -306,6 +336,7 @@ ExitCode report(const char* message, ExitCode code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    flush_denormals();
     std::optional<StopSignals> signals;
     ExitCode code = ExitCode::failure;
     try {

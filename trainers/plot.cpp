@@ -112,14 +112,15 @@ std::string axis_text(char axis, bool logarithmic, const Range& range) {
                               axis, few ? "10" : "autofreq");
 }
 
-const char* style_text(CurveStyle style) {
+// Where the colours are used up, curves of a second round differ otherwise.
+const char* style_text(CurveStyle style, bool again) {
     switch (style) {
         case CurveStyle::line:
-            return "lines lw 1.5";
+            return again ? "lines lw 1.5 dt (2,3)" : "lines lw 1.5";
         case CurveStyle::dashed:
             return "lines lw 1.5 dt (9,5)";
         case CurveStyle::points:
-            return "points pt 7 ps 0.55";
+            return again ? "points pt 5 ps 0.55" : "points pt 7 ps 0.55";
     }
     return "lines";
 }
@@ -162,10 +163,11 @@ std::string panel_text(const CurvePanel& panel, std::size_t number,
         }
         if (drawn == 0) continue;
         const std::string name = fmt::format("curve{}x{}", number, files.size());
-        const char* color =
-            colors[static_cast<std::size_t>(&curve - panel.curves.data()) % colors.size()];
+        const auto place = static_cast<std::size_t>(&curve - panel.curves.data());
+        const char* color = colors[place % colors.size()];
         // A single point has no line.
-        const char* style = drawn == 1 ? "points pt 7 ps 1.2" : style_text(curve.style);
+        const char* style =
+            drawn == 1 ? "points pt 7 ps 1.2" : style_text(curve.style, place >= colors.size());
         plots += fmt::format(
             "{} '{}' binary format='%double%double' using 1:2 with {} lc rgb '{}' {}",
             plots.empty() ? "plot" : ", \\\n    ", name, style, color,
@@ -176,7 +178,12 @@ std::string panel_text(const CurvePanel& panel, std::size_t number,
     if (!panel.log_y)
         for (const double y : panel.y_also) y_range.include(y);
     std::string text = titles_text(panel.title, panel.x_label, panel.y_label);
-    const Range x = panel.log_x ? drawable_logarithmic(x_range) : drawable(x_range, 0);
+    // Lines may begin at an edge; points on it would be cut in half.
+    const bool points =
+        std::any_of(panel.curves.begin(), panel.curves.end(),
+                    [](const Curve& curve) { return curve.style == CurveStyle::points; });
+    const Range x =
+        panel.log_x ? drawable_logarithmic(x_range) : drawable(x_range, points ? 0.05 : 0);
     const Range y = panel.log_y ? drawable_logarithmic(y_range) : drawable(y_range, 0.05);
     text += axis_text('x', panel.log_x, x) + axis_text('y', panel.log_y, y);
     if (plots.empty()) {

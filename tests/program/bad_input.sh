@@ -11,14 +11,14 @@ pinn=("${tiny_pinn[@]}" training.phases.1.steps=3 training.log_every=1)
 
 # The command line.
 expect_error 2 '^ralimp: .*--help' "$ralimp"
-commands='train, evaluate, predict, render, fold, export, fit, inspect; see ralimp --help$'
+commands='train, evaluate, predict, render, fold, export, compare, fit, inspect; see ralimp --help$'
 expect_error 2 "^ralimp: no command given; the commands are $commands" "$ralimp"
 expect_error 2 "^ralimp: unknown command foo; the commands are $commands" "$ralimp" foo --check
 expect_error 2 "^ralimp: unknown command trian; did you mean train\?; the commands are $commands" \
     "$ralimp" trian a.yaml
 expect_error 2 "^ralimp: unknown option --foo; the commands are $commands" "$ralimp" --foo
 expect_error 2 "^ralimp: unknown option --hepl; did you mean --help\?; the commands are" "$ralimp" --hepl
-expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, fold, export, behind" \
+expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, fold, export, compare, behind" \
     "$ralimp" --output runs/a train a.yaml
 expect_error 2 '^ralimp: unknown option -x; the commands are' "$ralimp" -x
 expect 0 "$ralimp" --version

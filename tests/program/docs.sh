@@ -8,7 +8,15 @@ export HOME=$work
 # Configs, from another working directory than their own.
 configs=("$source_folder"/configs/*/*.yaml)
 ((${#configs[@]} > 20)) || complain "only ${#configs[@]} configs"
-for file in "${configs[@]}"; do expect 0 "$ralimp" train "$file" --print-config; done
+runs=() # those of a run; the others are of a comparison
+for file in "${configs[@]}"; do
+    if [[ $file == "$source_folder/configs/compare/"* ]]; then
+        expect 0 "$ralimp" compare "$file" --print-config
+    else
+        runs+=("$file")
+        expect 0 "$ralimp" train "$file" --print-config
+    fi
+done
 # Their table has each of them once, and no other.
 sed -nE 's/^\| `([a-z_]+\/[a-z_]+\.yaml)` \|.*/\1/p' "$source_folder/configs/README.md" | sort >listed.txt
 printf '%s\n' "${configs[@]#"$source_folder/configs/"}" | sort | diff listed.txt - >diff.txt ||
@@ -46,14 +54,14 @@ keys=0
 while read -r key; do
     keys=$((keys + 1))
     known=no
-    for file in "${configs[@]}" custom.yaml; do
+    for file in "${runs[@]}" custom.yaml; do
         "$ralimp" train "$file" "$key=[{}]" --print-config >out.txt 2>err.txt && known=yes
         grep -qE "unknown key|there is no item|is a list; name|named where" err.txt || known=yes
         [[ $known == yes ]] && break
     done
     [[ $known == yes ]] || complain "no config has the key $key, which a text names: $(cat err.txt)"
 done < <(grep -hoE '`[a-z_]+(\.[a-z_0-9]+)+`' "${texts[@]}" | tr -d '`' |
-    grep -vE '\.(yaml|h5|hdf5|safetensors|onnx|png|csv|txt|json|wav|ply|obj|cpp|h|py|md|data)$' | sort -u)
+    grep -vE '\.(yaml|html|h5|hdf5|safetensors|onnx|png|csv|txt|json|wav|ply|obj|cpp|h|py|md|data)$' | sort -u)
 ((keys > 12)) || complain "only $keys keys were found in the texts"
 
 # YAML blocks; parts of a config are those of a PINN.
@@ -66,6 +74,10 @@ mkdir pinn && cp "$source_folder/configs/pinn/burgers.yaml" pinn/
 mkdir blocks && mv ./*-[0-9]*.yaml blocks/
 for file in blocks/*.yaml; do
     blocks=$((blocks + 1))
+    if grep -q '^run:' "$file"; then
+        expect 0 "$ralimp" compare "$file" --print-config
+        continue
+    fi
     grep -qE '^(kind|base):' "$file" || sed -i '1i kind: pinn' "$file"
     expect 0 "$ralimp" train "$file" --print-config
 done

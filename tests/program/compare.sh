@@ -1,0 +1,123 @@
+# ralimp compare on small runs: matched sizes, trials, the report, going on, and what cannot be compared.
+# usage: compare.sh PROGRAM SOURCE_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/run.bash" "$1" "$2"
+pictures=no
+command -v gnuplot >/dev/null && pictures=yes
+
+write_config() { # FILE STEPS: a comparison of tiny SIRENs
+    cat >"$1" <<END
+run: $source_folder/configs/siren/quick.yaml
+changes: [network.width=12, network.hidden_layers=2, "data.size=[12, 15]", training.phases.0.steps=$2,
+          training.evaluate_every=5, training.log_every=5, training.checkpoint_every=5]
+share: 0.8
+seeds: [3, 4, 5]
+entries:
+  - {name: dense}
+  - name: ralimp
+    changes: ["network.hidden={kind: ralimp, norm: projected, degree: 1}"]
+    trials: [{changes: [network.hidden.start_rms=1]}, {changes: [network.hidden.start_rms=2]}]
+  - {name: narrow, changes: ["network.hidden={kind: narrow}"]}
+  - {name: eugen, changes: ["network.hidden={kind: eugen, degree: 1}"], share: 1.2}
+END
+}
+
+write_config small.yaml 10
+expect 0 "$ralimp" compare small.yaml --check
+expect_text out.txt '^dense +231 numbers, 100\.0 %'
+expect_text out.txt '^narrow +173 numbers, +74\.9 %  network\.hidden\.width = 10'
+[[ ! -e runs ]] || complain "--check writes"
+
+expect 0 "$ralimp" compare small.yaml
+expect_text out.txt 'warning: entries have different numbers of trials: dense 1, ralimp 2, narrow 1, eugen 1'
+expect_text out.txt '^12/12  eugen, seed 5: psnr [0-9.]+, '
+expect_text out.txt "^report $work/runs/small/report.html$"
+for file in report.html report.md table.csv log.txt; do
+    [[ -s runs/small/$file ]] || complain "no $file"
+done
+# 3 seeds of 4 entries, and 2 trials.
+(($(wc -l <runs/small/table.csv) == 15)) || complain "table.csv: $(wc -l <runs/small/table.csv) lines"
+expect_text runs/small/table.csv '^case,entry,seed,purpose,changes,size,numbers,psnr,'
+expect_text runs/small/table.csv '^,ralimp,1000,trial,network.hidden.start_rms=1,network.hidden.features = [0-9]+,'
+(($(grep -c '| yes |$' runs/small/report.md) == 1)) || complain "not one trial was taken"
+if [[ $pictures == yes ]]; then
+    [[ -s runs/small/quality.png ]] || complain "no quality.png"
+    (($(grep -o 'src="data:image/png;base64,' runs/small/report.html | wc -l) >= 9)) || complain "pictures are missing"
+fi
+if grep -qE '(src|href)="[^d]' runs/small/report.html; then complain "report.html needs other files"; fi
+# What it says of a run is what the run's folder says.
+folder=$(sed -nE 's/^,narrow,4,result,.*,(runs[^,]*)$/\1/p' runs/small/table.csv)
+psnr=$(sed -nE 's/^ *"psnr": ([0-9.]+).*/\1/p' "runs/small/$folder/result.json")
+grep -q "^,narrow,4,result,.*,173,$psnr," runs/small/table.csv || complain "the PSNR of narrow is not $psnr"
+expect 0 "$ralimp" evaluate "runs/small/$folder"
+
+# Again: nothing is trained, and the figures are the same.
+cp runs/small/table.csv before.csv
+expect 0 "$ralimp" compare small.yaml --jobs 2
+expect_text out.txt '^12 runs, 12 of them finished'
+cmp before.csv runs/small/table.csv || complain "the table changed"
+# One run is gone: it alone is trained.
+rm -r "runs/small/$folder"
+expect 0 "$ralimp" compare small.yaml
+expect_text out.txt '^12 runs, 11 of them finished'
+expect_text out.txt '^12/12  narrow, seed 4: '
+sed -E 's/,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*$//' before.csv >before.txt # without times
+sed -E 's/,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*$//' runs/small/table.csv | diff before.txt - || complain "another result"
+# Other settings are other runs; the old ones stay.
+expect 0 "$ralimp" compare small.yaml 'seeds=[3]' changes.3=training.phases.0.steps=11
+expect_text out.txt '^4 runs, 0 of them finished'
+[[ -e runs/small/$folder ]] || complain "a run of other settings is gone"
+
+# Stopped: the runs save their state, and the same command goes on.
+write_config long.yaml 400000
+sed -i 's/checkpoint_every=5/checkpoint_every=100000/' long.yaml
+"$ralimp" compare long.yaml --output stopped --jobs 2 >out.txt 2>err.txt &
+process=$!
+for ((i = 0; i < 600; i++)); do
+    (($(cat stopped/runs/*/*/metrics.csv 2>/dev/null | wc -l) > 20)) && break
+    sleep 0.1
+done
+kill -TERM $process
+wait $process
+code=$?
+((code == 6)) || complain "stopped with $code: $(cat err.txt)"
+(($(cat stopped/runs/*/*/log.txt | grep -c '^to go on') == 2)) || complain "the runs did not save their state"
+pgrep -f "$work/stopped/runs|--output stopped/runs" >/dev/null && complain "runs are left behind"
+sed -i 's/400000/20/' long.yaml
+
+# Killed: its runs end too.
+write_config killed.yaml 400000
+"$ralimp" compare killed.yaml --output killed >out.txt 2>err.txt &
+process=$!
+for ((i = 0; i < 600; i++)); do
+    (($(cat killed/runs/*/*/metrics.csv 2>/dev/null | wc -l) > 5)) && break
+    sleep 0.1
+done
+kill -9 $process
+{ wait $process; } 2>/dev/null
+for ((i = 0; i < 100; i++)); do
+    pgrep -f -- '--output killed/runs' >/dev/null || break
+    sleep 0.1
+done
+((i < 100)) || complain "a run outlives its comparison"
+
+# A loss that is not finite is a result.
+write_config broken.yaml 10
+expect 0 "$ralimp" compare broken.yaml 'entries.0.changes=[training.phases.0.optimizer.learning_rate=1e30]'
+expect_text out.txt 'dense, seed 3: non-finite loss'
+expect_text runs/broken/report.md '^\| dense \|.*\| 3 \|$'
+expect 0 "$ralimp" compare broken.yaml 'entries.0.changes=[training.phases.0.optimizer.learning_rate=1e30]'
+expect_text out.txt '^12 runs, 12 of them finished'
+
+# What cannot be compared.
+expect_error 2 'no config given' "$ralimp" compare small.yaml=3
+expect_error 2 'none.yaml' "$ralimp" compare none.yaml
+expect_error 2 'metric: a run ends with psnr, max_error, not with loss' "$ralimp" compare small.yaml metric=loss
+expect_error 2 'ralimp: no network.hidden.features gives a network of at most 2 numbers' \
+    "$ralimp" compare small.yaml share=0.01
+expect_error 2 'ralimp: .*unknown key' "$ralimp" compare small.yaml 'entries.1.changes=[network.hidden.size=3]'
+expect 2 "$ralimp" compare "$source_folder/configs/siren/quick.yaml"
+expect_text err.txt 'quick.yaml:2:1: unknown key kind'
+echo text >file
+expect_error 4 'file' "$ralimp" compare small.yaml --output file
+
+finish

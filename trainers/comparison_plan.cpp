@@ -1,0 +1,248 @@
+#include "trainers/comparison_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "layers/folding.h"
+#include "trainers/memory_check.h"
+
+namespace ralimp {
+namespace {
+
+using Changes = std::vector<std::string>;
+
+// Later changes stand above earlier ones.
+RunConfig changed_config(const std::filesystem::path& file, const std::vector<Changes>& levels) {
+    std::vector<ConfigNode> layers = load_config_layers(file);
+    for (const Changes& changes : levels) layers.push_back(parse_config_overrides(changes));
+    return config_detail::read_layers<RunConfig>(layers, {});
+}
+
+const HiddenConfig& hidden_of(const RunConfig& config) {
+    return std::visit([](const auto& task) -> const HiddenConfig& { return task.network.hidden; },
+                      config);
+}
+
+// What makes layers of a kind smaller or larger.
+struct SizeKey {
+    std::string operator()(const DenseHiddenConfig&) const { return "none"; }
+    std::string operator()(const NarrowConfig&) const { return "network.hidden.width"; }
+    std::string operator()(const LowRankConfig&) const { return "network.hidden.rank"; }
+    std::string operator()(const MonarchConfig&) const { return "network.hidden.blocks"; }
+    std::string operator()(const TensorTrainConfig&) const { return "network.hidden.rank"; }
+    template <class Features>
+    std::string operator()(const Features&) const {
+        return "network.hidden.features";
+    }
+};
+
+int64_t deployed_numbers_of(const RunConfig& config) {
+    check_memory(config);
+    return deployed_numbers(make_task(config, TaskUse::trained_model)->model());
+}
+
+// Errors of one entry, or one case of it, begin with its name.
+template <class F>
+auto naming(const std::string& name, F&& f) {
+    try {
+        return f();
+    } catch (const Error& error) {
+        fail_with(error.code(), "{}: {}", name, error.what());
+    }
+}
+
+// Names become folders.
+void check_names(const auto& items, const char* what) {
+    std::set<std::string> names;
+    for (const auto& item : items) {
+        const std::string& name = item.name;
+        const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) ||
+                   std::string("._+- ").find(c) != std::string::npos;
+        });
+        if (!plain || name.front() == '.' || name.front() == ' ' || name.back() == ' ' ||
+            name.size() > 100)
+            fail_with(
+                ExitCode::bad_config,
+                "{}: the name {} must be of letters, digits, . _ + - and spaces inside, begin "
+                "with no dot, and have at most 100 characters",
+                what, shown(name));
+        if (!names.insert(name).second)
+            fail_with(ExitCode::bad_config, "{}: the name {} is there twice", what, shown(name));
+    }
+}
+
+// The trials of the comparison, each with those of the entry.
+std::vector<Changes> trials_of(const ComparisonConfig& config, const ComparisonEntry& entry) {
+    std::vector<Changes> all;
+    const std::vector<ComparisonTrial> one(1);
+    for (const ComparisonTrial& common : config.trials.empty() ? one : config.trials)
+        for (const ComparisonTrial& own : entry.trials.empty() ? one : entry.trials) {
+            all.push_back(common.changes);
+            all.back().insert(all.back().end(), own.changes.begin(), own.changes.end());
+        }
+    return all;
+}
+
+class Planner {
+public:
+    Planner(const ComparisonConfig& config, const ComparisonCase& one_case, std::size_t case_index)
+        : config_(config), case_(one_case), case_index_(case_index) {}
+
+    void add_settings(std::vector<ComparisonSetting>& settings) {
+        for (std::size_t i = 0; i < config_.entries.size(); ++i) {
+            const ComparisonEntry& entry = config_.entries[i];
+            for (const Changes& trial : trials_of(config_, entry))
+                settings.push_back(naming(title(entry), [&] { return setting(i, trial); }));
+        }
+    }
+
+private:
+    std::string title(const ComparisonEntry& entry) const {
+        return case_.name.empty() ? entry.name : fmt::format("{}, {}", case_.name, entry.name);
+    }
+
+    RunConfig config_with(const ComparisonEntry& entry, const Changes& trial,
+                          const Changes& last = {}) const {
+        return changed_config(config_.run, {config_.changes,
+                                            case_.changes,
+                                            entry.changes,
+                                            trial,
+                                            {fmt::format("seed={}", config_.seeds[0])},
+                                            last});
+    }
+
+    ComparisonSetting setting(std::size_t entry_index, const Changes& trial) {
+        const ComparisonEntry& entry = config_.entries[entry_index];
+        ComparisonSetting result{
+            case_index_, entry_index, trial, {}, 0, 0, config_with(entry, trial)};
+        const std::string key =
+            entry.solve.value_or(std::visit(SizeKey{}, hidden_of(result.config)));
+        // A reference of a kind with a size keeps the size it is given.
+        if (entry_index == 0 && !entry.solve) return reference(std::move(result));
+        result.most_deployed = static_cast<int64_t>(
+            std::floor(entry.share.value_or(config_.share) * static_cast<double>(reference_)));
+        if (key == "none") {
+            result.deployed = deployed_numbers_of(result.config);
+            return result;
+        }
+        const auto with_size = [&](int64_t value) {
+            return config_with(entry, trial, {fmt::format("{}={}", key, value)});
+        };
+        with_size(1);  // that there is such a key; its value may be too small
+        const std::optional<int64_t> value =
+            solve_for_size(result.most_deployed, [&](int64_t candidate) -> std::optional<int64_t> {
+                try {
+                    return deployed_numbers_of(with_size(candidate));
+                } catch (const Error& error) {
+                    if (error.code() != ExitCode::bad_config) throw;
+                    return std::nullopt;
+                }
+            });
+        if (!value)
+            fail_with(ExitCode::bad_config,
+                      "no {} gives a network of at most {} numbers, {:.3g} of the reference's {}",
+                      key, result.most_deployed, entry.share.value_or(config_.share), reference_);
+        result.solved = fmt::format("{} = {}", key, *value);
+        result.config = with_size(*value);
+        result.deployed = deployed_numbers_of(result.config);
+        return result;
+    }
+
+    ComparisonSetting reference(ComparisonSetting result) {
+        result.deployed = result.most_deployed = deployed_numbers_of(result.config);
+        // Trials of the reference may change its size, which the first of them says.
+        if (reference_ == 0) reference_ = result.deployed;
+        return result;
+    }
+
+    const ComparisonConfig& config_;
+    const ComparisonCase& case_;
+    std::size_t case_index_;
+    int64_t reference_ = 0;
+};
+
+}  // namespace
+
+std::vector<const ComparisonSetting*> ComparisonPlan::settings_of(std::size_t case_index,
+                                                                  std::size_t entry_index) const {
+    std::vector<const ComparisonSetting*> found;
+    for (const ComparisonSetting& setting : settings)
+        if (setting.case_index == case_index && setting.entry_index == entry_index)
+            found.push_back(&setting);
+    return found;
+}
+
+int64_t deployed_numbers(Layer& network) {
+    try {
+        return FoldedNetwork(network.parts()).cost().numbers;
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::bad_config) throw;
+        return network.count().deployed;
+    }
+}
+
+std::optional<int64_t> solve_for_size(
+    int64_t most, const std::function<std::optional<int64_t>(int64_t)>& numbers) {
+    // Some values cannot be (odd ones, where pairs are needed): the next smaller one that can.
+    const auto valid_at_most = [&](int64_t value) -> std::optional<std::pair<int64_t, int64_t>> {
+        for (int64_t v = value; v >= std::max<int64_t>(1, value - 3); --v)
+            if (const auto count = numbers(v)) return std::pair{v, *count};
+        return std::nullopt;
+    };
+    // Of growing values: the largest that fits. Where sizes fall with the value (blocks of a
+    // matrix), the smallest that fits is the largest network.
+    constexpr int64_t largest = 65536;
+    std::optional<std::pair<int64_t, int64_t>> first;
+    int64_t low = 1;
+    while (!(first = valid_at_most(low)) && low < 8) ++low;
+    if (!first) return std::nullopt;
+    const auto fits = [&](int64_t value) {
+        const auto found = valid_at_most(value);
+        return found && found->second <= most;
+    };
+    const auto second = valid_at_most(2 * low + 2);
+    const bool falling = second && second->second < first->second;
+    int64_t high = low;
+    if (falling) {
+        if (fits(low)) return first->first;
+        int64_t outside = low;
+        while (!fits(high)) {
+            outside = high;
+            if (high >= largest || !valid_at_most(high)) return std::nullopt;
+            high *= 2;
+        }
+        while (high - outside > 1) {
+            const int64_t middle = outside + (high - outside) / 2;
+            (fits(middle) ? high : outside) = middle;
+        }
+        return valid_at_most(high)->first;
+    }
+    if (!fits(low)) return std::nullopt;
+    while (high < largest && fits(high)) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        (fits(middle) ? low : high) = middle;
+    }
+    return valid_at_most(low)->first;
+}
+
+ComparisonPlan plan_comparison(const ComparisonConfig& config) {
+    check_names(config.entries, "entries");
+    check_names(config.cases, "cases");
+    ComparisonPlan plan;
+    plan.cases = config.cases.empty() ? std::vector<ComparisonCase>(1) : config.cases;
+    for (std::size_t i = 0; i < plan.cases.size(); ++i)
+        Planner(config, plan.cases[i], i).add_settings(plan.settings);
+    const std::unique_ptr<Task> task = make_task(plan.settings[0].config);
+    task->prepare_evaluation();
+    plan.metrics = task->metric_names();
+    plan.larger_is_better = task->larger_is_better();
+    return plan;
+}
+
+}  // namespace ralimp

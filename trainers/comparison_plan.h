@@ -1,0 +1,48 @@
+// What a comparison consists of: settings of matched size, and the runs that they need.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainers/comparison_config.h"
+#include "trainers/run_config.h"
+
+namespace ralimp {
+
+// One way of training one entry in one case.
+struct ComparisonSetting {
+    std::size_t case_index = 0, entry_index = 0;
+    std::vector<std::string> trial;  // its changes; empty where there are no trials
+    std::string solved;              // "network.hidden.features = 4", or empty
+    int64_t deployed = 0;            // numbers of its network
+    int64_t most_deployed = 0;       // that it may have
+    RunConfig config;                // with the first seed
+};
+
+struct ComparisonPlan {
+    std::vector<ComparisonCase> cases;  // one without a name where the config has none
+    // By case, then entry, then trial.
+    std::vector<ComparisonSetting> settings;
+    std::vector<std::string> metrics;  // the figures of a run, the first of which decides
+    bool larger_is_better = false;     // of all of them
+
+    std::vector<const ComparisonSetting*> settings_of(std::size_t case_index,
+                                                      std::size_t entry_index) const;
+};
+
+// Solves for the sizes. Error(bad_config), naming the entry, for changes that cannot be made or
+// an entry that cannot be as small as it should.
+ComparisonPlan plan_comparison(const ComparisonConfig& config);
+
+// Numbers that a network needs when it is deployed: folded (layers/folding.h) where that is
+// possible, else as its layers count them.
+int64_t deployed_numbers(Layer& network);
+
+// The largest network not above `most` numbers: the value of a whole-number key that changes a size
+// in one direction. `numbers` of a value is empty where the value cannot be. Empty when no value
+// will do.
+std::optional<int64_t> solve_for_size(
+    int64_t most, const std::function<std::optional<int64_t>(int64_t value)>& numbers);
+
+}  // namespace ralimp
