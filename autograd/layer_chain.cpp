@@ -66,7 +66,7 @@ Tensor features(const LayerChainProgram& chain, const LayerChainProgram::Step& s
     Tensors parts{exponential_features_reference(exponential, slice(p, 2, 0, step.exponential_rows),
                                                  norms, blocks, table)};
     for (int64_t k = 1; k <= step.degree; ++k) {
-        const int64_t first = step.exponential_rows + (k - 1) * step.rows;
+        const int64_t first = step.polynomial_first + (k - 1) * step.rows;
         const Tensor factor = slice(p, 2, first, first + step.rows);
         parts.push_back(k == 1 ? factor : product(chain, parts.back(), factor));
     }
@@ -147,7 +147,7 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
               (!f.norm_weights.defined() ||
                (f.has_norms() && f.norm_weights.shape() == Shape{inputs} &&
                 f.norm_weights.dtype() == dtype)) &&
-              f.exponential_rows + f.rows * f.degree == layer.weight.size(0),
+              f.reads(layer.weight.size(0)),
           "layer_chain: the features of layer {} do not fit its weights {}", index,
           layer.weight.shape());
     const Tensor projections = f.projections.contiguous();
@@ -160,6 +160,7 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
     step.kind = Kind::features;
     step.exponentials = static_cast<int32_t>(exponentials[0]);
     step.exponential_rows = static_cast<int32_t>(f.exponential_rows);
+    step.polynomial_first = static_cast<int32_t>(f.polynomial_first());
     step.rows = static_cast<int32_t>(f.rows);
     step.degree = static_cast<int32_t>(f.degree);
     step.oscillating = f.oscillating();

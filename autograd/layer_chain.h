@@ -1,5 +1,6 @@
 // A chain of layers as one operation: core/layer_chain.h.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -23,11 +24,20 @@ struct ChainFeatures {
                                    // projections that exponents read
     int64_t exponential_rows = 0;  // of W, before those of the polynomial
     int64_t rows = 0, degree = 0;  // of the polynomial: `rows` rows of W for each degree
+    int64_t shared_rows = 0;       // the last so many of the former are the first of the latter
     ExponentLimit limit = {};      // counts features, each as often as its exponent is clamped
 
     bool oscillating() const { return rotation.defined(); }
     bool has_norms() const { return norm_growth.defined() || norm_rotation.defined(); }
     int64_t exponentials() const { return projections.elements(); }
+    int64_t polynomial_first() const { return exponential_rows - shared_rows; }
+    // Whether so many rows of W are what is read.
+    bool reads(int64_t products) const {
+        for (const int64_t size : {exponential_rows, rows, degree})
+            if (size < 0 || size > products) return false;
+        return shared_rows >= 0 && shared_rows <= std::min(exponential_rows, rows * degree) &&
+               polynomial_first() + rows * degree == products;
+    }
     int64_t width() const { return (oscillating() ? 2 : 1) * exponentials() + rows * degree; }
 };
 

@@ -37,8 +37,9 @@ struct LayerChainProgram {
         // real parts e^(Re z) cos(Im z) of all, then the imaginary ones e^(Re z) sin(Im z). Re z is
         // at most `exponent_limit`, beyond which its derivatives are 0. Then for each degree k = 1
         // … degree `rows` products of projections, the k-th of them times those of degree k - 1.
-        // The projections of the polynomial follow `exponential_rows` others.
-        int32_t exponentials = 0, exponential_rows = 0, rows = 0, degree = 0;
+        // Exponents read the first `exponential_rows` projections, the polynomial those from
+        // `polynomial_first` on.
+        int32_t exponentials = 0, exponential_rows = 0, polynomial_first = 0, rows = 0, degree = 0;
         bool oscillating = false;
         double exponent_limit = default_exponent_limit;
 

@@ -121,16 +121,13 @@ FoldedNetwork::FoldedNetwork(std::vector<ChainLayer> steps) : steps_(std::move(s
         if (layer.features) {
             const ChainFeatures& features = *layer.features;
             const int64_t products = layer.weight.size(0);
-            for (const int64_t size : {features.exponential_rows, features.rows, features.degree})
-                check(size >= 0 && size <= products,
-                      "folded network: step {} has sizes beyond its {} projections", i, products);
             bool fits = features.oscillating() ||
                         (features.growth.defined() && !features.norm_rotation.defined());
             for (const auto coefficient : chain_coefficients)
                 if (const Tensor& tensor = features.*coefficient; tensor.defined())
                     fits = fits && tensor.shape() == Shape{features.exponentials()} &&
                            tensor.dtype() == layer.weight.dtype();
-            check(fits && features.exponential_rows + features.rows * features.degree == products &&
+            check(fits && features.reads(products) &&
                       features.projections.dtype() == DType::int32 &&
                       features.projections.dims() == 1,
                   "folded network: the features of step {} do not fit its {} projections", i,
@@ -181,7 +178,7 @@ Tensor FoldedNetwork::by_rows(const Tensor& x) const {
                                                     forms_[i].blocks, forms_[i].table,
                                                     features.oscillating(), features.limit)};
         for (int64_t k = 0; k < features.degree; ++k) {
-            const int64_t first = features.exponential_rows + k * features.rows;
+            const int64_t first = features.polynomial_first() + k * features.rows;
             const Jet own = slice_features(p, first, first + features.rows);
             parts.push_back(k == 0 ? own : parts.back() * own);
         }

@@ -1,7 +1,9 @@
 #include "layers/ralimp.h"
 
 #include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "autograd/operations.h"
 #include "layers/projections.h"
@@ -27,8 +29,17 @@ Atoms make_atoms(const RalimpConfig& config, const HiddenStart& start) {
                  nodes, start.dtype);
 }
 
-int64_t polynomial_row_count(const RalimpConfig& config) {
-    return config.features * product_groups(std::max<int64_t>(config.degree, 0), config.share_rows);
+// Of the polynomial alone: where it shares those of the rational features, without the first group.
+int64_t polynomial_row_count(const RalimpConfig& config, int64_t shared) {
+    return config.features *
+               product_groups(std::max<int64_t>(config.degree, 0), config.share_rows) -
+           shared;
+}
+
+// Nodes may all be cut off.
+int64_t shared_row_count(const RalimpConfig& config, const FeatureSlots& slots) {
+    return config.share_polynomial && config.degree > 0 && slots.features() > 0 ? config.features
+                                                                                : 0;
 }
 
 }  // namespace
@@ -41,7 +52,8 @@ Ralimp::Ralimp(int64_t inputs, int64_t outputs, const RalimpConfig& config,
       outputs_(outputs),
       atoms_(make_atoms(config, start)),
       slots_(config, atoms_.waves(), start.dtype),
-      polynomial_rows_(polynomial_row_count(config)),
+      shared_rows_(shared_row_count(config, slots_)),
+      polynomial_rows_(polynomial_row_count(config, shared_rows_)),
       polynomial_features_(config.features * std::max<int64_t>(config.degree, 0)),
       clamps_(Tensor::zeros({2}, DType::int64)) {
     const bool free = config.psi == PsiMode::free;
@@ -134,6 +146,7 @@ std::vector<ChainLayer> Ralimp::as_chain() const {
     ChainFeatures features = slots_.chain_features(frequencies, config_.norm != FeatureNorm::none);
     features.rows = degree > 0 ? config_.features : 0;
     features.degree = degree;
+    features.shared_rows = shared_rows_;
     features.limit = limit();
     if (config_.norm == FeatureNorm::exact) features.norm_weights = square(input_scale_);
     auto [psi, constant] = weight_side();
@@ -177,9 +190,17 @@ std::vector<Jet> Ralimp::raw_features(const Jet& x) const {
                       row_bias_.defined() ? slice(row_bias_, 0, next - count, next) : Tensor());
     };
     std::vector<Jet> parts;
-    if (slots_.features() > 0) parts.push_back(rational_features(x, project(slots_.rows())));
-    for (Jet& degree : product_features(config_.degree, config_.share_rows,
-                                        [&] { return project(config_.features); }))
+    std::optional<Jet> first;  // of the polynomial, where it is there already
+    if (slots_.features() > 0) {
+        Jet projections = project(slots_.rows());
+        parts.push_back(rational_features(x, projections));
+        if (shared_rows_ > 0) first = std::move(projections);
+    }
+    const auto next_group = [&] {
+        if (!first) return project(config_.features);
+        return *std::exchange(first, std::nullopt);
+    };
+    for (Jet& degree : product_features(config_.degree, config_.share_rows, next_group))
         parts.push_back(std::move(degree));
     return parts;
 }
@@ -231,7 +252,7 @@ Tensor Ralimp::polynomial_psi(const Tensor& projections, const Tensor& shift,
         coefficients.push_back(sum);
     }
     constant = degree >= 0 ? coefficients[0] : Tensor::zeros({outputs_, 1}, shift.dtype());
-    int64_t next = slots_.rows();
+    int64_t next = slots_.rows() - shared_rows_;
     const auto factor = [&] {
         next += m;
         return slice(projections, 1, next - m, next);

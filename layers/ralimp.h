@@ -69,7 +69,7 @@ private:
     int64_t inputs_, outputs_;
     Atoms atoms_;
     FeatureSlots slots_;
-    int64_t polynomial_rows_, polynomial_features_;
+    int64_t shared_rows_, polynomial_rows_, polynomial_features_;
 
     Tensor rows_;             // [rational rows + polynomial rows, in]
     Tensor row_bias_;         // [rows], free mode only

@@ -65,6 +65,7 @@ struct RalimpConfig {
     FeatureLayout layout = FeatureLayout::merged;
     bool share_projections = true;  // one set of rows for all frequencies
     bool share_rows = true;         // of the polynomial: prefix products
+    bool share_polynomial = false;  // its first rows are those of the rational features
     bool antithetic = true;
     bool orthogonal = true;
     FeatureNorm norm = FeatureNorm::exact;
@@ -103,6 +104,15 @@ struct RalimpConfig {
               "one set of projection rows for all frequencies");
         field("share_rows", config.share_rows,
               "polynomial degrees share their projection rows (prefix products)");
+        field("share_polynomial", config.share_polynomial,
+              "the polynomial's first rows are those of the rational features: as many features of "
+              "fewer projections");
+        field.check(
+            "share_polynomial",
+            !config.share_polynomial || (config.share_projections &&
+                                         (config.split != Split::symmetric || !config.antithetic)),
+            "needs share_projections, and of the symmetric split antithetic: false, for as "
+            "many rows as features");
         field("antithetic", config.antithetic,
               "pairs of opposite rows; real and phase input always have them");
         field("orthogonal", config.orthogonal, "orthogonal projection rows");

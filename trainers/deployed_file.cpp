@@ -41,6 +41,7 @@ ChainLayer read_step(const Checkpoint& file, const std::string& name) {
         step.features.emplace();
         step.features->exponential_rows = file.whole_number(name + ".exponential_rows");
         step.features->rows = file.whole_number(name + ".rows");
+        step.features->shared_rows = file.whole_number(name + ".shared_rows");
         step.features->degree = file.whole_number(name + ".degree");
         step.features->limit.value = file.number(name + ".exponent_limit");
     } else {
@@ -94,6 +95,7 @@ Checkpoint content_of(const FoldedNetwork& network, const std::string& config) {
         if (step.features) {
             value("exponential_rows") = step.features->exponential_rows;
             value("rows") = step.features->rows;
+            value("shared_rows") = step.features->shared_rows;
             value("degree") = step.features->degree;
             value("exponent_limit") = step.features->limit.value;
         } else {
@@ -119,7 +121,8 @@ CheckpointValue value_of(const std::string& name, const std::string& text) {
             return name == part || name.ends_with(std::string(".") + part);
         });
     };
-    if (ends_in({"steps", "exponential_rows", "rows", "degree"})) return parsed(int64_t{});
+    if (ends_in({"steps", "exponential_rows", "rows", "shared_rows", "degree"}))
+        return parsed(int64_t{});
     if (ends_in({"exponent_limit", "scale", "envelope"})) return parsed(double{});
     return text;
 }

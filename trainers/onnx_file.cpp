@@ -238,9 +238,16 @@ Names exponentials_of(GraphWriter& graph, const ChainFeatures& features, const s
 std::string features_of(GraphWriter& graph, const ChainFeatures& features, const std::string& x,
                         const std::string& p) {
     const bool has_exponentials = features.exponentials() > 0;
+    // All shared rows are one piece, as many as a degree has.
+    const bool shared = features.shared_rows > 0;
+    check(!shared || (features.shared_rows == features.rows &&
+                      features.shared_rows == features.exponential_rows),
+          "onnx: the polynomial shares {} of {} projections", features.shared_rows,
+          features.exponential_rows);
     std::vector<int64_t> sizes;
     if (features.exponential_rows > 0) sizes.push_back(features.exponential_rows);
-    if (features.rows > 0) sizes.insert(sizes.end(), features.degree, features.rows);
+    if (features.rows > 0)
+        sizes.insert(sizes.end(), features.degree - (shared ? 1 : 0), features.rows);
     Names pieces{p};
     if (sizes.size() > 1) {
         pieces.clear();
@@ -255,7 +262,8 @@ std::string features_of(GraphWriter& graph, const ChainFeatures& features, const
     auto piece = pieces.begin();
     Names parts;
     if (features.exponential_rows > 0) {
-        const std::string own = *piece++;
+        const std::string own = *piece;
+        if (!shared) ++piece;
         if (has_exponentials) {
             const std::string read = graph.call_with(
                 "Gather", {own, graph.tensor("projections", features.projections)}, "axis", {1});

@@ -202,7 +202,8 @@ TEST(LayerChain, ComputesOnlyTheGradientsAskedFor) {
         EXPECT_LT(largest_difference(ours[i], theirs[i]), 1e-13);
 }
 
-// 3 -> features of 4 + 2 degree projections, which the exponents read in no order -> 2.
+// 3 -> features of 4 + 2 degree projections, which the exponents read in no order -> 2. Shared: the
+// last two of the 4 are the first of the polynomial.
 struct Oscillating {
     static constexpr int64_t exponents = 5, inputs = 3;
     std::vector<int32_t> read{2, 0, 3, 3, 1};
@@ -212,10 +213,13 @@ struct Oscillating {
     struct Options {
         bool growth = true, norm_growth = true, norm_rotation = true, norm_weights = true;
         int64_t degree = 2;
+        bool shared = false;
         double limit = default_exponent_limit;
+        int64_t polynomial_first() const { return shared ? 2 : 4; }
         std::string description() const {
-            return fmt::format("growth {}, norm growth {}, norm rotation {}, weights {}, degree {}",
-                               growth, norm_growth, norm_rotation, norm_weights, degree);
+            return fmt::format(
+                "growth {}, norm growth {}, norm rotation {}, weights {}, degree {}, shared {}",
+                growth, norm_growth, norm_rotation, norm_weights, degree, shared);
         }
     };
 
@@ -223,7 +227,7 @@ struct Oscillating {
         const auto parameter = [&](const Shape& shape, uint32_t step, double deviation) {
             return trained.emplace_back(requires_grad(normal(shape, step, deviation, dtype)));
         };
-        const int64_t products = 4 + 2 * options.degree;
+        const int64_t products = options.polynomial_first() + 2 * options.degree;
         ChainFeatures f;
         f.projections = Tensor::from(read, {exponents});
         if (options.growth) f.growth = parameter({exponents}, 30, 0.7);
@@ -235,6 +239,7 @@ struct Oscillating {
         f.exponential_rows = 4;
         f.rows = options.degree > 0 ? 2 : 0;
         f.degree = options.degree;
+        f.shared_rows = options.shared ? 2 : 0;
         f.limit = {options.limit, Tensor::zeros({2}, DType::int64)};
         const Tensor weight = parameter({products, inputs}, 35, 0.6);
         const Tensor bias = parameter({products}, 36, 0.3);
@@ -267,7 +272,8 @@ struct Oscillating {
                                                     feature_blocks(blocks, 2 * exponents, 4), table,
                                                     true, {f.limit.value, f.limit.counts})};
         for (int64_t k = 0; k < f.degree; ++k) {
-            const Jet factor = slice_features(p, 4 + 2 * k, 6 + 2 * k);
+            const int64_t first = f.polynomial_first() + 2 * k;
+            const Jet factor = slice_features(p, first, first + 2);
             parts.push_back(k == 0 ? factor : parts.back() * factor);
         }
         return linear(concatenate(parts), layers[1].weight, Tensor());
@@ -306,8 +312,8 @@ std::vector<Oscillating::Options> oscillating_options() {
     std::vector<Oscillating::Options> all;
     for (int bits = 0; bits < 16; ++bits)
         for (int64_t degree : {0, 1, 3})
-            all.push_back(
-                {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, degree});
+            all.push_back({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0,
+                           degree, degree > 0 && (bits % 3 != 0)});
     return all;
 }
 

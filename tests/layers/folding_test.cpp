@@ -45,7 +45,11 @@ TEST(Folding, AgreesWithTheNetworkForEveryKindAndNumberOfRows) {
     std::vector<HiddenConfig> kinds{DenseHiddenConfig{}};
     for (const FeatureNorm norm : {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
         for (const PsiMode psi : {PsiMode::free, PsiMode::weights})
-            kinds.push_back(ralimp_of(norm, psi));
+            for (const bool share : {false, true}) {
+                RalimpConfig config = ralimp_of(norm, psi);
+                config.share_polynomial = share;
+                kinds.push_back(config);
+            }
     for (const HiddenConfig& kind : kinds)
         for (const DType dtype : {DType::float32, DType::float64}) {
             const auto network = network_of(kind, dtype);
@@ -77,6 +81,12 @@ TEST(Folding, CountsWhatIsLeft) {
     EXPECT_EQ(projected.steps().size(), 5u);
     EXPECT_EQ(projected.cost().multiply_adds,
               2 * width + rows * width + 2 * rows * features + 2 * features);
+    // Where the first degree shares the rows of the exponents, m fewer.
+    RalimpConfig sharing = ralimp_of(FeatureNorm::projected);
+    sharing.share_polynomial = true;
+    const FoldedNetwork shared(network_of(sharing, DType::float64)->parts());
+    EXPECT_EQ(shared.cost().multiply_adds,
+              2 * width + 2 * m * width + 2 * 2 * m * features + 2 * features);
     // With exact norms only the last one.
     const FoldedNetwork exact(network_of(ralimp_of(FeatureNorm::exact), DType::float64)->parts());
     EXPECT_EQ(exact.cost().multiply_adds,

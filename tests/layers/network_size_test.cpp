@@ -100,6 +100,8 @@ TEST(NetworkSize, OfRalimpNetworksIsABoundBelowThatIsNotFar) {
         ralimp.share_rows = bits & 2;
         ralimp.antithetic = bits & 4;
         ralimp.train_projections = bits & 8;
+        ralimp.share_polynomial =
+            ralimp.share_projections && (ralimp.split != Split::symmetric || !ralimp.antithetic);
         NetworkConfig config;
         config.hidden_layers = 3;
         config.width = 25;  // which no number of rows or features is

@@ -120,6 +120,7 @@ TEST(Ralimp, WeightsModeConvergesToTheActivation) {
             RalimpConfig config = weights_config(split);
             config.features = features;
             config.orthogonal = false;
+            config.share_polynomial = split == Split::real_input;
             Ralimp layer(4, 8, config, start_of(7));
             set_small_weights(layer, 8, 4);
             const Tensor y = layer.forward(x);
@@ -295,9 +296,10 @@ TEST(Ralimp, GradientsAgreeWithDifferences) {
                 config.multiplicity = norm == FeatureNorm::projected ? 2 : 1;
                 config.train_projections = true;
                 // A part of the exponents is clamped, on both sides.
-                if (norm == FeatureNorm::exact) config.exponent_limit = 0.1;
+                if (norm == FeatureNorm::exact) config.exponent_limit = 0.12;
                 config.share_projections = norm == FeatureNorm::exact;
                 config.share_rows = psi == PsiMode::free;
+                config.share_polynomial = config.share_projections && split != Split::symmetric;
                 if (split == Split::symmetric && norm == FeatureNorm::projected)
                     config.layout = FeatureLayout::concatenated;
                 Ralimp layer(3, 2, config, start_of(18));

@@ -187,8 +187,8 @@ TEST_F(DeployedFile, RefusesWhatDoesNotFitItself) {
              f.tensors["network/step_0.weight"] = Tensor::zeros({10, 2}, DType::float64);
          },
          "step"},
-        {[](Checkpoint& f) { f.values["step_1.rows"] = int64_t{1} << 62; }, "sizes beyond"},
-        {[](Checkpoint& f) { f.values["step_1.degree"] = int64_t{-1}; }, "sizes beyond"},
+        {[](Checkpoint& f) { f.values["step_1.rows"] = int64_t{1} << 62; }, "do not fit"},
+        {[](Checkpoint& f) { f.values["step_1.degree"] = int64_t{-1}; }, "do not fit"},
         {[](Checkpoint& f) { f.values["step_1.degree"] = int64_t{1}; }, "do not fit"},
         {[](Checkpoint& f) { f.values["step_1.exponent_limit"] = -1.0; }, "limit"},
         {[](Checkpoint& f) {

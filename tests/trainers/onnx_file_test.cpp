@@ -73,6 +73,7 @@ FoldedNetwork trained_network(Split split, FeatureNorm norm, DType dtype) {
     RalimpConfig hidden;
     hidden.features = 4;
     hidden.split = split;
+    hidden.share_polynomial = split != Split::symmetric;
     hidden.norm = norm;
     config.hidden = hidden;
     config.width = 10;

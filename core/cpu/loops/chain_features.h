@@ -195,7 +195,7 @@ int64_t chain_features_forward(const FeatureStep<T>& f, T* values, const T* p, c
         oscillations_forward<false>(composition, values, z, f.values_channel(), f.exponents());
     const int64_t rows = step.rows * chain_block<T>;
     for (int k = 1; k <= step.degree; ++k) {
-        const T* factor = p + step.exponential_rows * chain_block<T> + (k - 1) * rows;
+        const T* factor = p + step.polynomial_first * chain_block<T> + (k - 1) * rows;
         T* to = values + step.exponential_features() * chain_block<T> + (k - 1) * rows;
         if (k == 1) {
             for (int c = 0; c < f.channels(); ++c)
@@ -297,11 +297,11 @@ void chain_features_backward(const FeatureStep<T>& f, T* dp, T* dnorms, T* sums,
     const int64_t rows = step.rows * chain_block<T>;
     for (int k = step.degree; k >= 1; --k) {
         const int64_t at = exponentials + (k - 1) * rows;
-        const int64_t projections = step.exponential_rows * chain_block<T> + (k - 1) * rows;
+        const int64_t projections = step.polynomial_first * chain_block<T> + (k - 1) * rows;
         if (k == 1) {
             for (int c = 0; c < channels; ++c)
                 for (int64_t i = 0; i < rows; ++i)
-                    dp[c * f.products_channel() + projections + i] =
+                    dp[c * f.products_channel() + projections + i] +=
                         dvalues[c * f.values_channel() + at + i];
             break;
         }
