@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <numeric>
 
 #include <fmt/ranges.h>
 
@@ -56,6 +57,51 @@ Jet PeriodicFeatures::forward(const Jet& x) const {
         }
     }
     return concatenate(features);
+}
+
+// Cosines of all phases, sines of all, then what is not periodic; and these brought into order.
+std::vector<ChainLayer> PeriodicFeatures::as_chain() const {
+    const DType dtype = axes_[0].shift.dtype();
+    const int64_t h = periodic_.harmonics, dims = inputs();
+    const auto phases = static_cast<int64_t>(periodic_.axes.size()) * h;
+    const int64_t products = phases + dims - phases / h;
+    std::vector<double> weight(static_cast<std::size_t>(products * dims)), bias;
+    std::vector<double> order(static_cast<std::size_t>(outputs() * (phases + products)));
+    int64_t phase = 0, plain = phases, output = 0;
+    bias.resize(static_cast<std::size_t>(products));
+    const auto project = [&](int64_t row, int64_t axis, double factor, double shift) {
+        weight[static_cast<std::size_t>(row * dims + axis)] = factor;
+        bias[static_cast<std::size_t>(row)] = factor * shift;
+    };
+    const auto take = [&](int64_t feature) {
+        order[static_cast<std::size_t>(output++ * (phases + products) + feature)] = 1;
+    };
+    for (int64_t axis = 0; axis < dims; ++axis) {
+        const Axis& one = axes_[static_cast<std::size_t>(axis)];
+        const std::vector<double> factors = one.factor.to_doubles();
+        const double shift = one.shift.to_doubles()[0];
+        if (!one.periodic) {
+            project(plain, axis, factors[0], shift);
+            take(phases + plain++);
+            continue;
+        }
+        for (int64_t k = 0; k < h; ++k)
+            project(phase + k, axis, factors[static_cast<std::size_t>(k)], shift);
+        for (int64_t k = 0; k < h; ++k) take(phase + k);
+        for (int64_t k = 0; k < h; ++k) take(phases + phase + k);
+        phase += h;
+    }
+    std::vector<int32_t> read(static_cast<std::size_t>(phases));
+    std::iota(read.begin(), read.end(), 0);
+    ChainFeatures features{.projections = Tensor::from(read, {phases}),
+                           .rotation = Tensor::ones({phases}, dtype),
+                           .exponential_rows = phases,
+                           .rows = products - phases,
+                           .degree = products > phases ? 1 : 0};
+    return {{.weight = to(Tensor::from(weight, {products, dims}), dtype),
+             .bias = to(Tensor::from(bias, {products}), dtype),
+             .features = std::move(features)},
+            {.weight = to(Tensor::from(order, {outputs(), phases + products}), dtype)}};
 }
 
 std::string PeriodicFeatures::description() const {

@@ -24,6 +24,8 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override;
+    // For a folded network: in training the phase is computed without rounding at the lower end.
+    std::vector<ChainLayer> as_chain() const override;
     int64_t inputs() const override { return static_cast<int64_t>(axes_.size()); }
     int64_t outputs() const override;
     // Given by the config, not by training: nothing to save.

@@ -66,6 +66,31 @@ TEST(Folding, AgreesWithTheNetworkForEveryKindAndNumberOfRows) {
         }
 }
 
+TEST(Folding, PeriodicInputsAreCosinesAndSines) {
+    const Box box{{-1, 0, 2}, {1, 3, 2.5}};
+    for (const std::vector<int64_t>& axes :
+         std::vector<std::vector<int64_t>>{{0}, {2, 0}, {0, 1, 2}})
+        for (const int64_t harmonics : {1, 3})
+            for (const bool scale : {false, true}) {
+                NetworkConfig config;
+                config.hidden = ralimp_of(FeatureNorm::projected);
+                config.width = 9;
+                config.hidden_layers = 3;
+                config.scale_inputs = scale;
+                const auto network =
+                    make_network(config, box, 2, DType::float64, 3, {axes, harmonics});
+                const Tensor x = random_uniform({70, 3}, {8}, DType::float64, -0.5, 2.4);
+                network->initialize_from_data(x);
+                const FoldedNetwork folded(network->parts());
+                const NoGrad pause;
+                for (const int64_t rows : {1, 70})
+                    EXPECT_LT(largest_difference(folded.forward(slice(x, 0, 0, rows)),
+                                                 network->forward(slice(x, 0, 0, rows))),
+                              1e-11)
+                        << axes.size() << " " << harmonics << " " << scale;
+            }
+}
+
 // By hand: the scaling goes into the first layer, each Psi into the next projections.
 TEST(Folding, CountsWhatIsLeft) {
     const int64_t width = 12, m = 4;
