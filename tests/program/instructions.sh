@@ -36,8 +36,9 @@ count burgers burgers "$grid" points.residual=1000
 count burgers_float64 burgers "$grid" points.residual=1000 precision=float64
 count third_derivative kdv "$grid" points.residual=1000
 count burgers_ralimp burgers_ralimp "$grid" points.residual=1000
-# One where nothing is fused but the features, and one of wide layers.
 count burgers_symmetric burgers_ralimp "$grid" points.residual=1000 network.hidden.split=symmetric
+# One where nothing is fused but the features, and one of wide layers.
+count burgers_own_rows burgers_ralimp "$grid" points.residual=1000 network.hidden.share_rows=false
 count siren siren 'data.size=[24, 24]'
 
 if [[ ${3:-} == --write ]]; then
