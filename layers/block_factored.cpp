@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "autograd/operations.h"
+#include "core/interruption.h"
+#include "layers/ridge.h"
 
 namespace ralimp {
 namespace {
@@ -68,7 +70,7 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const MonarchConfi
     : start_(start),
       name_(MonarchConfig::kind),
       inputs_(inputs),
-      bias_(start_bias(outputs, inputs, start.dtype, start.start)) {
+      bias_(dense_bias(outputs, inputs, start)) {
     const int64_t blocks = monarch_blocks(inputs, outputs, config);
     const std::vector<int64_t> in = even_parts(inputs, blocks), out = even_parts(outputs, blocks),
                                between = even_parts(std::min(inputs, outputs), blocks);
@@ -88,7 +90,7 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const TensorTrainC
     : start_(start),
       name_(TensorTrainConfig::kind),
       inputs_(inputs),
-      bias_(start_bias(outputs, inputs, start.dtype, start.start)) {
+      bias_(dense_bias(outputs, inputs, start)) {
     const auto [first, second] = tensor_train_blocks(inputs, outputs);
     const int64_t rank = config.rank;
     Blocks draw(start);
@@ -106,22 +108,30 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const TensorTrainC
     second_rate_ = static_cast<double>(inputs) / static_cast<double>(first * rank) / 2;
 }
 
+namespace {
+
+// Each block by its own features of x, and of the shift.
+Jet multiply(const Jet& x, const Tensors& blocks, const Tensor& shift) {
+    std::vector<Jet> parts;
+    int64_t in = 0, out = 0;
+    for (const Tensor& block : blocks) {
+        const int64_t in_end = in + block.size(1), out_end = out + block.size(0);
+        parts.push_back(linear(slice_features(x, in, in_end), block,
+                               shift.defined() ? slice(shift, 0, out, out_end) : Tensor()));
+        in = in_end;
+        out = out_end;
+    }
+    return concatenate(parts);
+}
+
+}  // namespace
+
+Jet BlockFactored::between(const Jet& x) const {
+    return Jet(index_select(multiply(x, first_, Tensor()).channels(), 2, order_), x.shared_plan());
+}
+
 Jet BlockFactored::product(const Jet& x, const Tensor& bias) const {
-    const auto multiply = [](const Jet& values, const Tensors& blocks, const Tensor& shift) {
-        std::vector<Jet> parts;
-        int64_t in = 0, out = 0;
-        for (const Tensor& block : blocks) {
-            const int64_t in_end = in + block.size(1), out_end = out + block.size(0);
-            parts.push_back(linear(slice_features(values, in, in_end), block,
-                                   shift.defined() ? slice(shift, 0, out, out_end) : Tensor()));
-            in = in_end;
-            out = out_end;
-        }
-        return concatenate(parts);
-    };
-    const Jet between = multiply(x, first_, Tensor());
-    return multiply(Jet(index_select(between.channels(), 2, order_), x.shared_plan()), second_,
-                    bias);
+    return multiply(between(x), second_, bias);
 }
 
 // Of small sizes one dense product is faster than many smaller ones.
@@ -143,6 +153,10 @@ Tensor BlockFactored::matrix() const {
 Tensor BlockFactored::initialize_from_data(const Tensor& x) {
     NoGrad no_grad;
     const Tensor seen = calibration_part(name_, x, inputs_);
+    if (start_.weight.defined()) {
+        start_from_trained(seen);
+        return Layer::initialize_from_data(x);
+    }
     const Tensor weight = start_weight(outputs(), inputs_, start_.dtype, start_.start);
     const double wanted = variance_of(
                      map_rows(seen, outputs(),
@@ -157,6 +171,77 @@ Tensor BlockFactored::initialize_from_data(const Tensor& x) {
     for (const Tensors* factor : {&first_, &second_})
         for (const Tensor& block : *factor) block.copy_from(block * scale);
     return Layer::initialize_from_data(x);
+}
+
+// Every number between the factors joins one block of R with one of L, so that block (o, i) of M
+// has factors of its own: the principal components of what the same block of W makes of its part of
+// x. L then takes the least squares of all W x + b, which also makes up for the parts of x that
+// depend on each other.
+void BlockFactored::start_from_trained(const Tensor& x) {
+    constexpr double penalty = 1e-6;  // beside the mean square of what L sees
+    const std::vector<int64_t> order = order_.to_vector<int64_t>();
+    int64_t row = 0, place = 0;
+    for (const Tensor& left : second_) {
+        int64_t column = 0, first_result = 0;
+        for (const Tensor& right : first_) {
+            throw_if_interrupted();
+            const int64_t end = first_result + right.size(0);
+            std::vector<int64_t> columns, rows;  // of L and of R
+            for (int64_t k = 0; k < left.size(1); ++k) {
+                const int64_t result = order[static_cast<std::size_t>(place + k)];
+                if (result < first_result || result >= end) continue;
+                columns.push_back(k);
+                rows.push_back(result - first_result);
+            }
+            const Tensor part = slice(slice(start_.weight, 0, row, row + left.size(0)), 1, column,
+                                      column + right.size(1));
+            const auto rank = std::min(static_cast<int64_t>(columns.size()), left.size(0));
+            const LowRankFactors factors =
+                rank > 0
+                    ? principal_factors(part, slice(x, 1, column, column + right.size(1)), rank)
+                    : LowRankFactors{};
+            for (std::size_t k = 0; k < columns.size(); ++k) {
+                const Tensor to_left = select(left, 1, columns[k]);
+                const Tensor to_right = select(right, 0, rows[k]);
+                const auto component = static_cast<int64_t>(k);
+                if (component < rank) {
+                    to_left.copy_from(select(factors.left, 1, component));
+                    to_right.copy_from(select(factors.right, 0, component));
+                } else {  // more than the block has; R stays as it was drawn, to be trained
+                    to_left.fill(0);
+                }
+            }
+            column += right.size(1);
+            first_result = end;
+        }
+        row += left.size(0);
+        place += left.size(1);
+    }
+    HiddenStart dense = start_;
+    dense.activation = Activation::identity;
+    dense.scale = 1;
+    const Tensor rest =
+        dense_outputs(x, outputs(), dense) - map_rows(x, outputs(), [&](const Tensor& rows) {
+            return product(Jet::value_only(rows), bias_).value();
+        });
+    const Tensor seen_by_left = map_rows(x, order_.elements(), [&](const Tensor& rows) {
+        return between(Jet::value_only(rows)).value();
+    });
+    const double size = mean(square(to(seen_by_left, DType::float64))).item();
+    if (!(size > 0 && std::isfinite(size)))
+        fail_with(ExitCode::bad_config, "{}: the calibration batch is all zero or not finite",
+                  name_);
+    row = place = 0;
+    for (const Tensor& left : second_) {
+        const Tensor own = slice(bias_, 0, row, row + left.size(0));
+        const RidgeSolution solution =
+            ridge_regression(slice(seen_by_left, 1, place, place + left.size(1)),
+                             slice(rest, 1, row, row + left.size(0)), penalty * size);
+        left.copy_from(left + solution.weight);
+        own.copy_from(own + solution.bias);
+        row += left.size(0);
+        place += left.size(1);
+    }
 }
 
 void BlockFactored::visit(const std::string& prefix, const ParameterVisitor& visitor) {

@@ -56,7 +56,8 @@ public:
     int64_t outputs() const override { return bias_.elements(); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
     // Scales both factors, so that M x has the variance that W x of the dense layer has on the
-    // batch.
+    // batch. In place of a trained layer each block of M starts with the best factors for the same
+    // block of W on the batch, and L is fitted to W x + b with R as it is.
     Tensor initialize_from_data(const Tensor& x) override;
     ParameterCount count() const override;
     std::string description() const override;
@@ -65,8 +66,11 @@ public:
     Tensor matrix() const;
 
 private:
+    // P R x.
+    Jet between(const Jet& x) const;
     // M x + b, for b [out] or undefined.
     Jet product(const Jet& x, const Tensor& bias) const;
+    void start_from_trained(const Tensor& x);
 
     HiddenStart start_;
     const char* name_;

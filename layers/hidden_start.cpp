@@ -23,10 +23,36 @@ Tensor map_rows(const Tensor& x, int64_t numbers, const std::function<Tensor(con
     return result;
 }
 
+namespace {
+
+Tensor trained_or(const Tensor& trained, const Shape& shape, const char* name,
+                  const std::function<Tensor()>& usual) {
+    if (!trained.defined()) return usual();
+    check(trained.shape() == shape, "dense: the trained {} {} is to be {}", name, trained.shape(),
+          shape);
+    return trained.detach().clone();
+}
+
+}  // namespace
+
+Tensor dense_weight(int64_t outputs, int64_t inputs, const HiddenStart& start) {
+    return trained_or(start.weight, {outputs, inputs}, "weight",
+                      [&] { return start_weight(outputs, inputs, start.dtype, start.start); });
+}
+
+Tensor dense_bias(int64_t outputs, int64_t inputs, const HiddenStart& start) {
+    return trained_or(start.bias, {outputs}, "bias",
+                      [&] { return start_bias(outputs, inputs, start.dtype, start.start); });
+}
+
 Tensor dense_outputs(const Tensor& x, int64_t outputs, const HiddenStart& start) {
-    const Tensor weight = start_weight(outputs, x.size(1), start.dtype, start.start);
-    const Tensor bias = start_bias(outputs, x.size(1), start.dtype, start.start);
-    return map_rows(x, outputs, [&](const Tensor& rows) {
+    const Tensor weight = dense_weight(outputs, x.size(1), start);
+    const Tensor bias = dense_bias(outputs, x.size(1), start);
+    check(!start.seen.defined() ||
+              (start.seen.size(0) >= x.size(0) && start.seen.size(1) == x.size(1)),
+          "dense: it sees {} where the layer in its place sees {}", start.seen.shape(), x.shape());
+    const Tensor seen = start.seen.defined() ? slice(start.seen, 0, 0, x.size(0)) : x;
+    return map_rows(seen, outputs, [&](const Tensor& rows) {
         return apply(start.activation, linear(rows, weight, bias), start.scale, start.envelope);
     });
 }

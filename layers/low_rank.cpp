@@ -9,7 +9,7 @@ namespace ralimp {
 
 LowRank::LowRank(int64_t inputs, int64_t outputs, const LowRankConfig& config,
                  const HiddenStart& start)
-    : config_(config), start_(start), bias_(start_bias(outputs, inputs, start.dtype, start.start)) {
+    : config_(config), start_(start), bias_(dense_bias(outputs, inputs, start)) {
     check(config.rank <= std::min(inputs, outputs),
           "low_rank: the rank {} is more than the smaller of {} inputs and {} outputs", config.rank,
           inputs, outputs);
@@ -43,17 +43,26 @@ Tensor LowRank::initialize_from_data(const Tensor& x) {
     if (config_.activated) {
         dense.activation = Activation::identity;
         dense.scale = 1;
-        weight = start_weight(outputs(), inputs(), start_.dtype, start_.start);
+        weight = dense_weight(outputs(), inputs(), start_);
     }
     const Tensor wanted = dense_outputs(seen, outputs(), dense);
     if (!config_.activated) weight = ridge_regression(seen, wanted, config_.ridge).weight;
     const LowRankFactors factors = principal_factors(weight, seen, config_.rank);
-    const double scale = config_.activated ? std::pow(factors.kept, -0.25) : 1;
+    const bool trained = start_.weight.defined();
+    const double scale = config_.activated && !trained ? std::pow(factors.kept, -0.25) : 1;
     left_.copy_from(factors.left * scale);
     right_.copy_from(factors.right * scale);
     bias_.copy_from(
         mean(wanted, {0}) -
         squeeze(linear(linear(mean(seen, {0}, true), right_, Tensor()), left_, Tensor()), 0));
+    if (trained && config_.activated) {
+        // What the dense layer saw is not quite what this one sees: U makes up for it.
+        const Tensor between = linear(seen, right_, Tensor());
+        const RidgeSolution rest =
+            ridge_regression(between, wanted - linear(between, left_, bias_), config_.ridge);
+        left_.copy_from(left_ + rest.weight);
+        bias_.copy_from(bias_ + rest.bias);
+    }
     return Layer::initialize_from_data(x);
 }
 

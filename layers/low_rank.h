@@ -18,8 +18,7 @@ struct LowRankConfig {
         field("rank", config.rank, "columns of U, rows of V; at most the width", at_least(1));
         field("activated", config.activated,
               "f(scale (U V x + b)) in place of f(scale (W x + b)); false: U V x + b");
-        field("ridge", config.ridge, "penalty of the least-squares start of activated: false",
-              more_than(0));
+        field("ridge", config.ridge, "penalty of least squares at the start", more_than(0));
     }
 };
 
@@ -37,7 +36,8 @@ public:
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
     // Activated: U V keeps the r principal components of W x on the batch, scaled to the variance
     // of all of them (what an activation makes of its input depends on that), and b the mean of W x
-    // + b. Linear: the reduced-rank ridge regression of the dense layer's outputs.
+    // + b; in place of a trained layer not scaled: the best of W x that the rank allows. Linear:
+    // the reduced-rank ridge regression of the dense layer's outputs.
     Tensor initialize_from_data(const Tensor& x) override;
     ParameterCount count() const override;
     std::string description() const override;

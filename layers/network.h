@@ -51,9 +51,16 @@ struct NetworkConfig {
 // Features of every hidden layer: `width`, but for narrow networks theirs.
 int64_t hidden_width(const NetworkConfig& config);
 
+// What the layer with the number `layer`, 1 … hidden_layers - 1, from width to width is asked for:
+// the first layer is number 0. Fits may be null.
+HiddenStart hidden_start(const NetworkConfig& config, int64_t layer, DType dtype, uint64_t seed,
+                         std::shared_ptr<RationalFits> fits);
+// make_hidden() of a network: Error(bad_config), beginning with network.activation, where the kind
+// of hidden layers cannot stand in for the activation.
+std::unique_ptr<Layer> make_hidden_layer(const NetworkConfig& config, const HiddenStart& start);
+
 // All random starts follow from the seed. Inputs lie in the box; with periodic ones the first layer
-// has more inputs than the box has axes. Error(bad_config), beginning with network.activation,
-// where the kind of hidden layers cannot stand in for the activation.
+// has more inputs than the box has axes. Errors as make_hidden_layer().
 std::unique_ptr<Mlp> make_network(const NetworkConfig& config, const Box& box, int64_t outputs,
                                   DType dtype, uint64_t seed, const PeriodicInputs& periodic = {});
 

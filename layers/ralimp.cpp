@@ -68,8 +68,8 @@ Ralimp::Ralimp(int64_t inputs, int64_t outputs, const RalimpConfig& config,
         feature_mean_ = Tensor::zeros({count}, start.dtype);
         feature_inverse_ = Tensor::ones({count}, start.dtype);
     } else {
-        weight_ = start_weight(outputs, inputs, start.dtype, start.start);
-        bias_ = start_bias(outputs, inputs, start.dtype, start.start);
+        weight_ = dense_weight(outputs, inputs, start);
+        bias_ = dense_bias(outputs, inputs, start);
         weight_scale_ = Tensor::ones({inputs}, start.dtype);
     }
 }

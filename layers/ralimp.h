@@ -17,8 +17,9 @@ public:
     int64_t inputs() const override { return inputs_; }
     int64_t outputs() const override { return outputs_; }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
-    // Chooses the scales from the batch; in free mode standardizes every feature and starts Ψ by
-    // ridge least squares against the dense layer f(scale (W x + b)) with its usual start.
+    // Chooses the scales from the batch (τ = 1 where the layer takes the place of a trained one);
+    // in free mode standardizes every feature and starts Ψ by ridge least squares against the dense
+    // layer f(scale (W x + b)), with its usual start or trained.
     Tensor initialize_from_data(const Tensor& x) override;
     // Both sides of the features, the input's and in the weights mode that of W.
     void visit_clamps(const std::string& prefix, const ClampVisitor& visitor) const override;

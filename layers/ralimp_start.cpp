@@ -61,7 +61,10 @@ void Ralimp::choose_scales(const Tensor& x) {
     if (atoms_.waves() > 0)
         exponent = variance_exponent(angle_of(config_.split), largest(atoms_.frequencies()),
                                      {x_norm, w_norm, mean_of(products)});
-    tau_ = scale_of(config_.scale, exponent, std::sqrt(mean_of(square(products))));
+    // Trained weights say what function is estimated: a τ would flatten it.
+    tau_ = start_.weight.defined()
+               ? 1
+               : scale_of(config_.scale, exponent, std::sqrt(mean_of(square(products))));
     exponent_ = exponent / (tau_ * tau_);
     std::vector<double> inverse(kappa.size());
     for (std::size_t i = 0; i < kappa.size(); ++i) {

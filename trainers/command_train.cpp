@@ -226,17 +226,7 @@ ExitCode train(const TrainOptions& options) {
     if (folder && start) training.check_metrics(*folder);
     if (!folder) folder.emplace(new_folder(options));
     folder->remove_leftovers();
-    folder->write_config(text);
-    log.open_file(folder->log().string());
-    log.line("ralimp {}, {}", RALIMP_VERSION, backend_description({}));
-    log.line("run {}", folder->path().string());
-    const ParameterCount count = task->model().count();
-    log.line("{}: {}; {} trained parameters, {} deployed", task->kind(),
-             task->model().description(), count.trained, count.deployed);
-    if (!start) {
-        task->write_data(folder->path());
-        for (const std::string& remark : task->remarks()) log.line("{}", remark);
-    }
+    begin_run(*folder, text, *task, log, !start);
     if (start) {
         for (const auto& difference : config_differences(start->checkpoint.config, text)) {
             log.warning("the config differs from that of the checkpoint: {}",

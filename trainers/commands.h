@@ -46,6 +46,19 @@ ExitCode render(const RunOptions& options);
 // the output; compares it with the trained network on the inputs of the training, and its size and
 // time with those of a dense network. Error(bad_config) for layers that cannot be folded.
 ExitCode fold(const RunOptions& options);
+struct ConvertOptions {
+    RunOptions run;                    // its output is the folder of the new run
+    std::string kind;                  // of the hidden layers; empty: as the changes say
+    std::vector<std::string> changes;  // "network.hidden.key=value" of the run's config
+    std::string distil = "both";       // layers, network, both or none
+    int64_t steps = 1000;              // of each distillation
+    double learning_rate = 1e-3;       // at its start
+    int64_t derivative_order = 0;      // up to which derivatives are distilled too, 0 to 2
+};
+// Makes of a run with dense hidden layers a run with hidden layers of another kind that do the same
+// (conversion.h), with no step made. Error(bad_input) for a run that cannot be converted,
+// Error(bad_config) for a kind that none can be converted to. When it fails no folder remains.
+ExitCode convert(const ConvertOptions& options);
 // What a run can be written as: the surface of an sdf run as a triangle mesh (ply), or its network
 // as fold writes it (hdf5, and then as fold does it), with the same names (safetensors), or as a
 // graph of operators (onnx).

@@ -122,6 +122,54 @@ void add_fold(CLI::App& app, RunOptions& options) {
         ->type_name("FILE");
 }
 
+void add_convert(CLI::App& app, ConvertOptions& options) {
+    CLI::App* command = add_run_command(
+        app, "convert",
+        "make of a run with dense hidden layers a new run with hidden layers of another kind that "
+        "do the same: each starts from the dense layer in its place and may learn from it",
+        options.run);
+    command->add_option("CHANGES", options.changes,
+                        "network.hidden.key=value: options of the kind; also training.… and "
+                        "evaluation.… of the new run");
+    command
+        ->add_option("--kind", options.kind,
+                     "of the new layers; 'network.hidden={kind: …, …}' says the same")
+        ->type_name("ralimp|low_rank|snnk|eugen|monarch|tensor_train");
+    command
+        ->add_option("--distil", options.distil,
+                     "what learns from the trained network: each new layer, then the whole network")
+        ->check(CLI::IsMember({"layers", "network", "both", "none"}))
+        ->type_name("layers|network|both|none")
+        ->capture_default_str();
+    command->add_option("--steps", options.steps, "of Adam, for each layer and for the network")
+        ->check(CLI::Range(1, 1000000))
+        ->type_name("N")
+        ->capture_default_str();
+    command
+        ->add_option("--learning-rate", options.learning_rate,
+                     "at the start of each; it falls to a hundredth")
+        ->type_name("RATE")
+        ->capture_default_str();
+    command
+        ->add_option("--derivative-order", options.derivative_order,
+                     "derivatives up to this order are to agree too, as a PINN needs")
+        ->check(CLI::Range(0, 2))
+        ->type_name("ORDER")
+        ->capture_default_str();
+    command->add_option("--output", options.run.output, "the folder of the new run")
+        ->type_name("DIR")
+        ->required();
+}
+
+// The run is the argument without '='; CLI11 takes the first one as the run.
+void sort_arguments(ConvertOptions& options) {
+    const auto is_change = [](const std::string& text) { return text.find('=') != text.npos; };
+    std::string run = options.run.run;
+    const auto other = std::find_if_not(options.changes.begin(), options.changes.end(), is_change);
+    if (is_change(run) && other != options.changes.end()) std::swap(run, *other);
+    options.run.run = run;
+}
+
 void add_export(CLI::App& app, ExportOptions& options) {
     CLI::App* command =
         add_run_command(app, "export",
@@ -279,6 +327,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     app.require_subcommand(1);
     TrainOptions train_options;
     RunOptions run_options;
+    ConvertOptions convert_options;
     ExportOptions export_options;
     CompareOptions compare_options;
     FitCommandOptions fit_options;
@@ -290,6 +339,7 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     add_predict(app, run_options);
     add_render(app, run_options);
     add_fold(app, run_options);
+    add_convert(app, convert_options);
     add_export(app, export_options);
     add_compare(app, compare_options, arguments);
     add_fit(app, fit_options);
@@ -318,6 +368,10 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     if (app.got_subcommand("predict")) return predict(run_options);
     if (app.got_subcommand("render")) return render(run_options);
     if (app.got_subcommand("fold")) return fold(run_options);
+    if (app.got_subcommand("convert")) {
+        sort_arguments(convert_options);
+        return convert(convert_options);
+    }
     if (app.got_subcommand("export")) return export_run(export_options);
     if (app.got_subcommand("compare")) {
         sort_arguments("compare", arguments, compare_options);

@@ -57,11 +57,6 @@ void refuse_beyond(double available, const std::string& key, const std::vector<S
               in_gib(sum), list, in_gib(available), advice);
 }
 
-const NetworkConfig& network_of(const RunConfig& config) {
-    return std::visit([](const auto& task) -> const NetworkConfig& { return task.network; },
-                      config);
-}
-
 // Rows of data that layers start from, as far as the config tells: never more than there will be.
 int64_t known_calibration_rows(const PinnConfig& config) {
     // A grid may have fewer points than were asked for.

@@ -49,19 +49,19 @@ void add_gradients(const std::vector<Part>& parts, const Tensor& out) {
 
 }  // namespace
 
-NamedValues loss_values(const Task& task) {
-    std::vector<Part> parts(static_cast<std::size_t>(task.parts()));
-    parallel_for(task.parts(), 1, [&](int64_t begin, int64_t) {
+NamedValues loss_values(const LossParts& of) {
+    std::vector<Part> parts(static_cast<std::size_t>(of.count));
+    parallel_for(of.count, 1, [&](int64_t begin, int64_t) {
         NoGrad no_grad;  // recording is a matter of each thread
-        parts[begin].loss = values_of(task.loss(begin));
+        parts[begin].loss = values_of(of.loss(begin));
     });
     return sum(parts);
 }
 
-ObjectiveValues evaluate_objective(const Task& task, const Parameters& parameters) {
-    std::vector<Part> parts(static_cast<std::size_t>(task.parts()));
-    parallel_for(task.parts(), 1, [&](int64_t begin, int64_t) {
-        const Loss loss = task.loss(begin);
+ObjectiveValues evaluate_objective(const LossParts& of, const Parameters& parameters) {
+    std::vector<Part> parts(static_cast<std::size_t>(of.count));
+    parallel_for(of.count, 1, [&](int64_t begin, int64_t) {
+        const Loss loss = of.loss(begin);
         parts[begin] = {values_of(loss), parameters.gradient(loss.total)};
     });
     if (parts.size() == 1) return {parts[0].loss, parts[0].gradient};

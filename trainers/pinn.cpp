@@ -218,6 +218,22 @@ Tensor PinnTask::calibration_batch() const {
     return slice(concatenate(points), 0, 0, calibration_batch_rows);
 }
 
+Tensor PinnTask::fresh_inputs(int64_t rows, int64_t number) const {
+    RandomKey key = key_of(number, RandomStream::points);
+    key.seed ^= uint64_t{1} << 63;
+    Tensors points;
+    for (const ConditionGroup& group : groups_of(enforced_, key)) points.push_back(group.points);
+    int64_t of_conditions = 0;
+    if (!points.empty()) {
+        const Tensor all = concatenate(points);
+        of_conditions = std::min(all.size(0), rows / 4);
+        points = {
+            index_select(all, 0, slice(random_permutation(all.size(0), key), 0, 0, of_conditions))};
+    }
+    points.push_back(to(problem_->residual_points(key, rows - of_conditions), dtype_));
+    return concatenate(points);
+}
+
 // Of the points that were drawn: a grid may have fewer than were asked for.
 int64_t PinnTask::parts() const { return (residual_points_.size(0) + part_rows_ - 1) / part_rows_; }
 

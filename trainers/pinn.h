@@ -91,6 +91,9 @@ public:
     std::string kind() const override { return PinnConfig::kind; }
     Layer& model() override { return *model_; }
     Tensor calibration_batch() const override;
+    // Of the conditions, at most a quarter, then of the equations; others than those of the
+    // training.
+    Tensor fresh_inputs(int64_t rows, int64_t number) const override;
     void set_batch(int64_t sample_step) override;
     // The residual points of the last draw and its number, where they followed the residual; the
     // weights of the loss, where they follow the training.

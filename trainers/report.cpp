@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/kernels.h"
 #include "trainers/plot.h"
 #include "trainers/result.h"
 
@@ -50,6 +51,20 @@ void draw_loss_curves(const std::filesystem::path& metrics, const std::filesyste
         panels.back().curves[0].label.clear();
     }
     plot_curves(picture.string(), panels);
+}
+
+void begin_run(const RunFolder& folder, const std::string& config_text, Task& task, Log& log,
+               bool is_new) {
+    folder.write_config(config_text);
+    log.open_file(folder.log().string());
+    log.line("ralimp {}, {}", RALIMP_VERSION, backend_description({}));
+    log.line("run {}", folder.path().string());
+    const ParameterCount count = task.model().count();
+    log.line("{}: {}; {} trained parameters, {} deployed", task.kind(), task.model().description(),
+             count.trained, count.deployed);
+    if (!is_new) return;
+    task.write_data(folder.path());
+    for (const std::string& remark : task.remarks()) log.line("{}", remark);
 }
 
 void write_training_result(const RunFolder& folder, const RunConfig& config, Task& task,

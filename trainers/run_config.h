@@ -17,6 +17,11 @@ inline const RunSettings& settings_of(const RunConfig& config) {
     return std::visit([](const auto& task) -> const RunSettings& { return task.run; }, config);
 }
 
+inline const NetworkConfig& network_of(const RunConfig& config) {
+    return std::visit([](const auto& task) -> const NetworkConfig& { return task.network; },
+                      config);
+}
+
 // Whether the loss may be another one when the key at this path ("loss.initial_weight") has another
 // value: all keys but those of the course of the training, of evaluations and of the machine.
 bool concerns_loss(std::string_view path);

@@ -119,7 +119,7 @@ bool RunFolder::finished() const {
     const Result values = read_result(result().string());
     const ResultValue* stopped_by = find_value(values, "stopped_by");
     if (!stopped_by || !std::holds_alternative<std::string>(*stopped_by)) return false;
-    for (const char* unfinished : {"interrupted", "non-finite loss", "error"})
+    for (const char* unfinished : {"interrupted", "non-finite loss", "error", "converted"})
         if (*stopped_by == ResultValue(std::string(unfinished))) return false;
     return true;
 }

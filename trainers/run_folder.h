@@ -32,7 +32,7 @@ public:
     // Whether a run stands there: a config.yaml.
     static bool holds_run(const std::filesystem::path& path);
     // Whether the run came to its end: a result.json whose stopped_by is not "interrupted",
-    // "non-finite loss" or "error".
+    // "non-finite loss", "error" or "converted".
     bool finished() const;
 
     // Holds the folder for writing until this object goes: Error(io) when another process has it.

@@ -72,6 +72,15 @@ Tensor SdfTask::calibration_batch() const {
               dtype_);
 }
 
+Tensor SdfTask::fresh_inputs(int64_t rows, int64_t number) const {
+    RandomKey key = key_of(RandomStream::points, number);
+    key.seed ^= uint64_t{1} << 63;
+    const int64_t on = rows / 2;
+    const Tensor surface = surface_.sample(on, key).points;
+    key.stream = RandomStream::batches;
+    return to(concatenate({surface, uniform_points(key, whole_box, rows - on)}), dtype_);
+}
+
 // Every part has points of both kinds.
 int64_t SdfTask::parts() const {
     const int64_t on = config_.points.surface, off = config_.points.off_surface;

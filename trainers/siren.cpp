@@ -132,6 +132,17 @@ Tensor SirenTask::calibration_batch() const {
                         slice(order, 0, 0, std::min(points, calibration_batch_rows)));
 }
 
+Tensor SirenTask::fresh_inputs(int64_t rows, int64_t number) const {
+    const RandomKey key{static_cast<uint64_t>(config_.run.seed) ^ uint64_t{1} << 63,
+                        RandomStream::batches, static_cast<uint32_t>(number)};
+    const auto points = static_cast<double>(coordinates_.size(0));
+    std::vector<int64_t> chosen;
+    for (int64_t row = 0; row < rows; ++row)
+        chosen.push_back(
+            static_cast<int64_t>(random_uniform<double>(key, static_cast<uint64_t>(row)) * points));
+    return index_select(coordinates_, 0, Tensor::from(chosen, {rows}));
+}
+
 int64_t SirenTask::parts() const {
     return (batch_coordinates_.size(0) + part_rows_ - 1) / part_rows_;
 }

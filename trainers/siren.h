@@ -64,6 +64,8 @@ public:
     std::string kind() const override { return SirenConfig::kind; }
     Layer& model() override { return *network_; }
     Tensor calibration_batch() const override;
+    // Independent samples of the grid.
+    Tensor fresh_inputs(int64_t rows, int64_t number) const override;
     void set_batch(int64_t sample_step) override;
     int64_t parts() const override;
     int64_t rows_of_part() const override;

@@ -65,6 +65,10 @@ public:
     // calibration_batch_rows.
     virtual Tensor calibration_batch() const = 0;
 
+    // Inputs such as the training sees, about so many [rows, inputs]: a function of the seed and
+    // this number, from 0 to 2^30 - 1, whatever data are chosen.
+    virtual Tensor fresh_inputs(int64_t rows, int64_t number) const = 0;
+
     // Chooses the data of a step: a function of the seed and this number, and of the present model
     // for data that follow it. The same number again chooses the same. So do weights of the loss
     // that follow the model: between two calls the loss is a fixed function of the parameters.

@@ -72,7 +72,10 @@ void Training::check_metrics(const RunFolder& folder) const {
     if (step_ > 0) check_metrics_columns(folder.metrics().string(), metric_columns());
 }
 
-void Training::open_metrics() {
+void Training::open(const RunFolder& folder) {
+    start_ = Pace::steady_seconds();
+    folder_ = &folder;
+    checkpoints_.emplace(folder.checkpoints(), settings_.training.keep_checkpoints);
     metrics_file_.emplace(folder_->metrics().string(), metric_columns(),
                           step_ > 0 ? std::optional<int64_t>(step_) : std::nullopt);
 }
@@ -84,10 +87,7 @@ Evaluation Training::evaluate_loss() {
 }
 
 TrainingResult Training::run(const RunFolder& folder) {
-    start_ = Pace::steady_seconds();
-    folder_ = &folder;
-    checkpoints_.emplace(folder.checkpoints(), settings_.training.keep_checkpoints);
-    open_metrics();
+    open(folder);
     // A checkpoint from elsewhere is no checkpoint of this folder.
     const std::vector<int64_t> saved = checkpoints_->steps();
     if (std::find(saved.begin(), saved.end(), step_) == saved.end()) saved_step_ = -1;
@@ -109,6 +109,17 @@ TrainingResult Training::run(const RunFolder& folder) {
         throw;
     }
     return result_so_far(stop_reason_.empty() ? "completed" : stop_reason_, ExitCode::success);
+}
+
+TrainingResult Training::write_start(const RunFolder& folder, const std::string& stopped_by) {
+    open(folder);
+    task_.set_batch(0);
+    row_.loss = loss_values(task_);
+    evaluate();
+    record_step();
+    save();
+    draw();
+    return result_so_far(stopped_by, ExitCode::success);
 }
 
 void Training::train() {

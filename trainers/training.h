@@ -19,8 +19,8 @@ namespace ralimp {
 
 // How a training ended, or how far it came.
 struct TrainingResult {
-    // "completed", "interrupted", "non-finite loss", "error", or the reason the last optimizer
-    // gave.
+    // "completed", "interrupted", "non-finite loss", "error", "converted" (no step was made), or
+    // the reason the last optimizer gave.
     std::string stopped_by;
     ExitCode code = ExitCode::success;
     NamedValues metrics;  // of the last evaluation
@@ -55,6 +55,9 @@ public:
     // other error is passed on after an attempt to save. A picture that cannot be made is a
     // warning.
     TrainingResult run(const RunFolder& folder);
+    // Writes what a run is that has made no step: metrics, an evaluation, a checkpoint and pictures
+    // of the model as it stands, which restore() goes on from. Passes on what ends the evaluation.
+    TrainingResult write_start(const RunFolder& folder, const std::string& stopped_by);
     // What run() would have returned if it had stopped here; for errors.
     TrainingResult result_so_far(const std::string& stopped_by, ExitCode code) const;
 
@@ -77,7 +80,7 @@ private:
     const PhaseConfig& phase() const { return settings_.training.phases[phase_]; }
     void start_phase();
     std::vector<std::string> metric_columns() const;
-    void open_metrics();
+    void open(const RunFolder& folder);
     void train();
     void run_phase();
     void choose_data();

@@ -11,21 +11,21 @@ pinn=("${tiny_pinn[@]}" training.phases.1.steps=3 training.log_every=1)
 
 # The command line.
 expect_error 2 '^ralimp: .*--help' "$ralimp"
-commands='train, evaluate, predict, render, fold, export, compare, fit, inspect; see ralimp --help$'
+commands='train, evaluate, predict, render, fold, convert, export, compare, fit, inspect; see ralimp --help$'
 expect_error 2 "^ralimp: no command given; the commands are $commands" "$ralimp"
 expect_error 2 "^ralimp: unknown command foo; the commands are $commands" "$ralimp" foo --check
 expect_error 2 "^ralimp: unknown command trian; did you mean train\?; the commands are $commands" \
     "$ralimp" trian a.yaml
 expect_error 2 "^ralimp: unknown option --foo; the commands are $commands" "$ralimp" --foo
 expect_error 2 "^ralimp: unknown option --hepl; did you mean --help\?; the commands are" "$ralimp" --hepl
-expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, fold, export, compare, behind" \
+expect_error 2 "^ralimp: unknown option --output; it is one of train, predict, render, fold, convert, export, compare, behind" \
     "$ralimp" --output runs/a train a.yaml
 expect_error 2 '^ralimp: unknown option -x; the commands are' "$ralimp" -x
 expect 0 "$ralimp" --version
 
 # An empty value, as an unset variable of a shell leaves it, is none: of every option of every command.
 values=0
-for command in train evaluate predict render export fit inspect; do
+for command in train evaluate predict render convert export fit inspect; do
     expect 0 "$ralimp" "$command" --help
     while read -r option; do
         values=$((values + 1))
@@ -35,7 +35,7 @@ for command in train evaluate predict render export fit inspect; do
         grep -vxE -- '--help|--check|--partial|--print-config|--derivatives')
     expect_error 2 'the value is empty' "$ralimp" "$command" ''
 done
-((values == 19)) || complain "$values options with a value were found"
+((values == 26)) || complain "$values options with a value were found"
 RALIMP_SIMD=mmx expect_error 2 "^ralimp: RALIMP_SIMD: 'mmx' is not .* use baseline" "$ralimp" inspect a.h5
 RALIMP_SIMD='' expect_error 3 'a.h5: cannot be read' "$ralimp" inspect a.h5
 

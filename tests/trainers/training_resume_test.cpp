@@ -7,7 +7,7 @@
 #include "core/parallel.h"
 #include "tests/temporary_folder.h"
 #include "tests/trainers/training_testing.h"
-#include "trainers/config_types.h"
+#include "trainers/config.h"
 #include "trainers/signals.h"
 
 namespace ralimp {
@@ -394,6 +394,38 @@ TEST(TrainingResume, ThreadsDoNotChangeABit) {
     set_thread_count(before);
     expect_same(runs[0], runs[1], "1 and 2 threads");
     expect_same(runs[1], runs[2], "2 threads twice");
+}
+
+// A run that has made no step goes on as one that was just begun.
+TEST(TrainingResume, GoesOnFromAStartWithoutSteps) {
+    const NoPrograms no_programs;
+    for (const char* optimizer : {"{kind: adam, learning_rate: 1e-2}", "{kind: lbfgs}"}) {
+        const std::string text = small_pinn(fmt::format("{{steps: 6, optimizer: {}}}", optimizer));
+        const TemporaryFolder straight, two;
+        const Trained whole = train_in(straight.path() / "run", text);
+        {
+            const auto config = read_config_text<RunConfig>(text);
+            const RunFolder folder = RunFolder::create(two.path() / "run");
+            folder.write_config(write_config(config));
+            const auto task = make_task(config);
+            task->model().initialize_from_data(task->calibration_batch());
+            Log log({-1, false, 80});
+            Training training(*task, settings_of(config), log, write_config(config));
+            const TrainingResult start = training.write_start(folder, "converted");
+            EXPECT_EQ(start.steps, 0);
+            EXPECT_EQ(start.stopped_by, "converted");
+            EXPECT_EQ(start.metrics, task->evaluate());
+            const MetricsTable table = read_metrics(folder.metrics().string());
+            EXPECT_EQ(table.steps, std::vector<int64_t>{0});
+            EXPECT_TRUE(std::filesystem::exists(folder.checkpoints() / "best.h5"));
+            EXPECT_FALSE(folder.finished());
+        }
+        const Trained pieces = train_in(two.path() / "run", text);
+        EXPECT_EQ(pieces.error, "");
+        EXPECT_EQ(pieces.parameters, whole.parameters) << optimizer;
+        EXPECT_EQ(pieces.result.steps, 6);
+        EXPECT_EQ(pieces.rows, whole.rows) << optimizer;
+    }
 }
 
 }  // namespace

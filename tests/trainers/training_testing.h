@@ -29,6 +29,9 @@ public:
     std::string kind() const override { return inner_->kind(); }
     Layer& model() override { return inner_->model(); }
     Tensor calibration_batch() const override { return inner_->calibration_batch(); }
+    Tensor fresh_inputs(int64_t rows, int64_t number) const override {
+        return inner_->fresh_inputs(rows, number);
+    }
     void set_batch(int64_t sample_step) override;
     NamedTensors saved_state() const override { return inner_->saved_state(); }
     void restore_state(const NamedTensors& state) override { inner_->restore_state(state); }
