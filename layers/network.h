@@ -40,11 +40,14 @@ struct NetworkConfig {
               "k: the first layer's bias starts in U(-k, k), as FINER's does; null: as "
               "initialization says",
               at_least(0));
-        field("hidden", config.hidden, "kind of the layers from width to width");
+        describe_hidden(config, field, "kind of the layers from width to width");
+        field("scale_inputs", config.scale_inputs, "map the domain to [-1, 1] first");
+    }
+    static void describe_hidden(auto& config, auto& field, const char* help) {
+        field("hidden", config.hidden, help);
         const auto* low_rank = std::get_if<LowRankConfig>(&config.hidden);
         field.check("hidden", !low_rank || low_rank->rank <= config.width,
                     "rank must be at most the width of the network");
-        field("scale_inputs", config.scale_inputs, "map the domain to [-1, 1] first");
     }
 };
 

@@ -182,16 +182,22 @@ NetworkSize size_of_hidden(const RalimpConfig& config, double width, DType dtype
 
 }  // namespace
 
+NetworkSize size_of(const HiddenConfig& config, int64_t width, DType dtype,
+                    int64_t calibration_rows) {
+    return std::visit(
+        [&](const auto& kind) {
+            return size_of_hidden(kind, static_cast<double>(width), dtype,
+                                  static_cast<double>(calibration_rows));
+        },
+        config);
+}
+
 NetworkSize size_of(const NetworkConfig& config, int64_t inputs, int64_t outputs, DType dtype,
                     int64_t calibration_rows) {
     const auto width = static_cast<double>(hidden_width(config));
-    const NetworkSize hidden = std::visit(
-        [&](const auto& kind) {
-            return size_of_hidden(kind, width, dtype, static_cast<double>(calibration_rows));
-        },
-        config.hidden);
     NetworkSize size;
-    add(size, hidden, static_cast<double>(config.hidden_layers - 1));
+    add(size, size_of(config.hidden, hidden_width(config), dtype, calibration_rows),
+        static_cast<double>(config.hidden_layers - 1));
     add(size, dense(static_cast<double>(inputs), width), 1);
     add(size, dense(width, static_cast<double>(outputs)), 1);
     return size;

@@ -30,6 +30,10 @@ struct NetworkSize {
 NetworkSize size_of(const NetworkConfig& config, int64_t inputs, int64_t outputs, DType dtype,
                     int64_t calibration_rows);
 
+// The same of a single layer from `width` to `width`, which is not narrow.
+NetworkSize size_of(const HiddenConfig& config, int64_t width, DType dtype,
+                    int64_t calibration_rows);
+
 // The tensors of a network that stands, of whatever layers.
 NetworkSize size_of(Layer& network);
 

@@ -23,6 +23,12 @@ const char* kind_of(const HiddenConfig& config) {
 void check_trained(const LoadedRun& run) {
     const NetworkConfig& network = network_of(run.config);
     const std::string name = run.folder.path().string();
+    if (std::holds_alternative<LayerConfig>(run.config))
+        fail_with(
+            ExitCode::bad_input,
+            "convert: {}: a layer run has no network to convert; train the other kind itself, "
+            "with network.hidden and the same seed",
+            name);
     if (!std::holds_alternative<DenseHiddenConfig>(network.hidden))
         fail_with(ExitCode::bad_input,
                   "convert: {}: its hidden layers are {}; only those of a run with network.hidden: "

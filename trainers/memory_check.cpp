@@ -67,6 +67,14 @@ int64_t known_calibration_rows(const SirenConfig& config) {
     return image && image->size ? (*image->size)[0] * (*image->size)[1] : 2;
 }
 int64_t known_calibration_rows(const SdfConfig&) { return calibration_batch_rows; }
+int64_t known_calibration_rows(const LayerConfig& config) { return config.data.train; }
+
+// Every task has at least one input and one output; how many, it says only when it is made.
+NetworkSize told_size(const RunConfig& config, DType dtype, int64_t calibration_rows) {
+    if (const auto* layer = std::get_if<LayerConfig>(&config))
+        return size_of(layer->network.hidden, layer->network.width, dtype, calibration_rows);
+    return size_of(network_of(config), 1, 1, dtype, calibration_rows);
+}
 
 // `stands`: whether the network has its memory already. A step sees so many rows at a time.
 void check_size(const NetworkSize& size, const RunConfig& config, double available, bool stands,
@@ -76,7 +84,9 @@ void check_size(const NetworkSize& size, const RunConfig& config, double availab
     const auto bytes = static_cast<double>(bytes_of(dtype));
     const bool has_features = size.features > 0;
     const std::string key = has_features ? "network.hidden.features" : "network.width";
+    const auto* layer = std::get_if<LayerConfig>(&config);
     const std::string advice = has_features ? "choose fewer features or a smaller width"
+                               : layer      ? "choose a smaller width"
                                             : "choose a smaller width or fewer hidden_layers";
     const Share held{fmt::format("the network of {:.4g} trained parameters", size.trained),
                      stands ? 0 : size.held * bytes + size.constant_bytes};
@@ -121,17 +131,19 @@ double optimizer_bytes(const OptimizerConfig& config, const NetworkSize& size, D
         config);
 }
 
-// Every task has at least one input and one output; how many, it says only when it is made.
 void check_memory(const RunConfig& config, double available) {
     const DType dtype = dtype_of(settings_of(config).precision);
     const int64_t rows =
         std::visit([](const auto& task) { return known_calibration_rows(task); }, config);
-    check_size(size_of(network_of(config), 1, 1, dtype, rows), config, available, false, 0);
+    if (const auto* layer = std::get_if<LayerConfig>(&config))
+        refuse_beyond(available, "data.train", {{"inputs and targets", bytes_of_data(*layer)}},
+                      "choose fewer inputs or a smaller network.width");
+    check_size(told_size(config, dtype, rows), config, available, false, 0);
 }
 
 void check_memory(const RunConfig& config, Task& task, int64_t calibration_rows, double available) {
     const DType dtype = dtype_of(settings_of(config).precision);
-    NetworkSize size = size_of(network_of(config), 1, 1, dtype, calibration_rows);
+    NetworkSize size = told_size(config, dtype, calibration_rows);
     const NetworkSize exact = size_of(task.model());
     size.trained = exact.trained;
     size.matrices = exact.matrices;

@@ -21,6 +21,9 @@ std::unique_ptr<Task> make_task(const RunConfig& config, TaskUse use) {
         std::unique_ptr<Task> operator()(const SdfConfig& sdf) const {
             return std::make_unique<SdfTask>(sdf);
         }
+        std::unique_ptr<Task> operator()(const LayerConfig& layer) const {
+            return std::make_unique<LayerTask>(layer, use);
+        }
     };
     return std::visit(Maker{use}, config);
 }

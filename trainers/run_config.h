@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "trainers/config.h"
+#include "trainers/layer_task.h"
 #include "trainers/pinn.h"
 #include "trainers/sdf.h"
 #include "trainers/siren.h"
@@ -11,7 +12,7 @@
 
 namespace ralimp {
 
-using RunConfig = std::variant<PinnConfig, SirenConfig, SdfConfig>;
+using RunConfig = std::variant<PinnConfig, SirenConfig, SdfConfig, LayerConfig>;
 
 inline const RunSettings& settings_of(const RunConfig& config) {
     return std::visit([](const auto& task) -> const RunSettings& { return task.run; }, config);

@@ -65,7 +65,9 @@ SirenTask::SirenTask(const SirenConfig& config)
       signal_(make_signal(config.data)),
       grid_(signal_->grid()),
       plan_(plan_of(config.loss.fit, static_cast<int>(grid_.size()))),
-      part_rows_(rows_per_part(plan_->channels(), hidden_width(config.network), dtype_)) {
+      part_rows_(rows_per_part(plan_->channels(), hidden_width(config.network), dtype_)),
+      batches_(points_of(grid_), batch_size_of(config.data),
+               static_cast<uint64_t>(config.run.seed)) {
     const int64_t points = points_of(grid_);
     const std::vector<double> ones(grid_.size(), 1), minus(grid_.size(), -1);
     network_ = make_network(config.network, {minus, ones}, signal_->channels(), dtype_,
@@ -105,21 +107,12 @@ Tensor SirenTask::fit_targets() const {
 }
 
 void SirenTask::set_batch(int64_t sample_step) {
-    const int64_t points = coordinates_.size(0), size = batch_size_of(config_.data);
-    if (size == 0 || size == points) {
+    if (batches_.all()) {
         batch_coordinates_ = coordinates_;
         batch_targets_ = targets_;
         return;
     }
-    // The last, shorter part of an epoch is left out, as the order differs from epoch to epoch.
-    const int64_t batches = points / size, epoch = sample_step / batches;
-    if (epoch != epoch_) {
-        epoch_ = epoch;
-        order_ = random_permutation(points, {static_cast<uint64_t>(config_.run.seed),
-                                             RandomStream::batches, static_cast<uint32_t>(epoch)});
-    }
-    const int64_t begin = sample_step % batches * size;
-    const Tensor rows = slice(order_, 0, begin, begin + size);
+    const Tensor rows = batches_.of_step(sample_step);
     batch_coordinates_ = index_select(coordinates_, 0, rows);
     batch_targets_ = index_select(targets_, 0, rows);
 }

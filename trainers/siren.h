@@ -6,6 +6,7 @@
 #include "layers/network.h"
 #include "trainers/loss_kind.h"
 #include "trainers/sampled_signal.h"
+#include "trainers/shuffled_batches.h"
 #include "trainers/task.h"
 #include "trainers/training_config.h"
 
@@ -106,8 +107,7 @@ private:
     Tensor coordinates_;  // [points, axes], each from -1 to 1 over the signal
     Tensor values_;       // [points, channels] in [-1, 1]
     Tensor targets_;      // what is fitted, [points, columns]
-    int64_t epoch_ = -1;  // of the present order
-    Tensor order_;        // [points] int64
+    ShuffledBatches batches_;
     Tensor batch_coordinates_, batch_targets_;
 };
 

@@ -85,6 +85,7 @@ expect_text out.txt 'warning: layer_1: the variance exponent of its features is 
 # What cannot be converted leaves nothing behind.
 expect 0 "$ralimp" train "${tiny_siren[@]/network.hidden_layers=2/network.hidden_layers=1}" \
     training.phases.0.steps=1 --output shallow
+expect 0 "$ralimp" train "${tiny_layer[@]}" 'network.hidden={kind: dense}' training.phases.0.steps=1 --output layer
 before=$(ls)
 refuse() { # CODE PATTERN ARGUMENTS…
     local code=$1 pattern=$2
@@ -95,6 +96,7 @@ refuse() { # CODE PATTERN ARGUMENTS…
 refuse 3 'nowhere: does not exist' nowhere --kind snnk
 refuse 3 'pinn-snnk: its hidden layers are snnk; only those of a run with .*dense' pinn-snnk --kind low_rank
 refuse 3 'shallow: its network has no layer from width to width' shallow --kind low_rank
+refuse 3 'layer: a layer run has no network to convert' layer --kind low_rank
 refuse 3 'is of another run than siren' siren --kind snnk --checkpoint pinn/checkpoints/best.h5
 refuse 2 'dense is what the run has; give another kind' siren
 refuse 2 'dense is what the run has; give another kind' siren --kind dense

@@ -6,7 +6,7 @@ export PATH=$work/programs:$PATH
 
 hidden='network.hidden={kind: ralimp, features: 3, norm: projected}'
 declare -A file_of=([safetensors]=deployed.safetensors [onnx]=deployed.onnx [hdf5]=deployed.h5)
-for task in pinn siren sdf; do
+for task in pinn siren sdf layer; do
     declare -n config=tiny_$task
     expect 0 "$ralimp" train "${config[@]}" "$hidden" training.phases.0.steps=3 --output "$task"
     for format in "${!file_of[@]}"; do

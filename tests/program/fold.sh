@@ -5,7 +5,7 @@ mkdir programs  # no pictures
 export PATH=$work/programs:$PATH
 
 hidden='network.hidden={kind: ralimp, features: 3, norm: projected}'
-for task in pinn siren sdf; do
+for task in pinn siren sdf layer; do
     declare -n config=tiny_$task
     expect 0 "$ralimp" train "${config[@]}" "$hidden" training.phases.0.steps=3 --output "$task"
     expect 0 "$ralimp" fold "$task"

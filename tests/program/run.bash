@@ -26,6 +26,7 @@ tiny_siren=("$source_folder/configs/siren/quick.yaml" network.width=8 network.hi
     'data.size=[12, 15]')
 tiny_sdf=("$source_folder/configs/siren/sdf_quick.yaml" network.width=16 network.hidden_layers=2
     training.phases.0.optimizer.learning_rate=1e-2 points.surface=64 points.off_surface=64 evaluation.points=200)
+tiny_layer=("$source_folder/configs/layer/synthetic.yaml" network.width=8 data.train=64 data.test=32)
 
 # expect CODE COMMAND…: that exit code; the output is in out.txt and err.txt.
 expect() {

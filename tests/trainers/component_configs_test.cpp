@@ -9,6 +9,7 @@
 #include "optim/schedule.h"
 #include "trainers/config.h"
 #include "trainers/config_types.h"
+#include "trainers/layer_task.h"
 #include "trainers/pinn.h"
 #include "trainers/sdf.h"
 #include "trainers/siren.h"
@@ -126,6 +127,7 @@ TEST(ComponentConfigs, EveryMemberHasAKeyOfItsOwn) {
     expect_every_member_has_a_key<PinnLossConfig>("loss of a PINN");
     expect_every_member_has_a_key<SirenLossConfig>("loss of a SIREN");
     expect_every_member_has_a_key<SdfLossConfig>("loss of an SDF");
+    expect_every_member_has_a_key<LayerDataConfig>("data of a layer");
 }
 
 TEST(ComponentConfigs, EveryKeyHasHelp) {
