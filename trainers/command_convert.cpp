@@ -67,6 +67,12 @@ RunConfig converted_config(const RunConfig& trained, const ConvertOptions& optio
     return config;
 }
 
+// The values of a PINN say little of its loss.
+int64_t usual_order(const RunConfig& config) {
+    const auto* siren = std::get_if<SirenConfig>(&config);
+    return siren && siren->loss.fit == FitKind::value ? 0 : 1;
+}
+
 // The folder of the new run. What is in it goes again unless all of it was written.
 class NewFolder {
 public:
@@ -129,7 +135,7 @@ ExitCode convert(const ConvertOptions& options) {
                           static_cast<uint64_t>(settings.seed), log);
     report_trained(trained, log);
     const DistillationOptions distillation{options.steps, options.learning_rate,
-                                           options.derivative_order};
+                                           options.derivative_order.value_or(usual_order(config))};
     conversion.start();
     conversion.report("after the start");
     if (layers) {

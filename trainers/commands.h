@@ -1,6 +1,7 @@
 // The commands of the program, each without its command line: that is parsed in main.cpp.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,8 @@ struct ConvertOptions {
     std::string distil = "both";       // layers, network, both or none
     int64_t steps = 1000;              // of each distillation
     double learning_rate = 1e-3;       // at its start
-    int64_t derivative_order = 0;      // up to which derivatives are distilled too, 0 to 2
+    // Up to which derivatives are distilled too, 0 to 2; none: 1 for a loss of derivatives, else 0.
+    std::optional<int64_t> derivative_order;
 };
 // Makes of a run with dense hidden layers a run with hidden layers of another kind that do the same
 // (conversion.h), with no step made. Error(bad_input) for a run that cannot be converted,
