@@ -7,7 +7,6 @@
 #include "autograd/operations.h"
 #include "core/file.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
 #include "layers/folding.h"
 #include "trainers/document.h"
 #include "trainers/forward_time.h"
@@ -18,6 +17,7 @@
 namespace ralimp {
 namespace {
 
+constexpr double smallest_drawn_error = 1e-6;
 constexpr int64_t timed_rows[] = {1, 256, 16'384};
 
 // The network of the median run as it is deployed, and what it costs.
@@ -139,14 +139,14 @@ private:
             "{} of {} with {} seeds; {} with the spread from the lowest to the highest. {} "
             "All are trained alike, with {} steps, and have at most {:.4g} % of the numbers of {}, "
             "counted as deployed: linear maps multiplied together. Times are those of {} at a time "
-            "on {}, {} threads in all.",
+            "on {}.",
             outcome_.metric, config.run.filename().string(), config.seeds.size(),
             config.seeds.size() == 1 ? "one run" : "medians",
             plan_.larger_is_better ? "Larger is better." : "Smaller is better.",
             settings_of(plan_.settings[0].config).training.total_steps(), 100 * config.share,
             config.entries[0].name,
             outcome_.jobs == 1 ? "one run" : fmt::format("{} runs", outcome_.jobs),
-            backend_description({}), thread_count())});
+            backend_description({}))});
     }
 
     const ComparedEntry& entry_of(std::size_t case_index, std::size_t entry) const {
@@ -264,7 +264,7 @@ private:
     void add_curves(std::size_t case_index) {
         CurvePanel size{outcome_.metric, "deployed numbers", "", {}, false, false, {}};
         CurvePanel time{outcome_.metric, "seconds of training", "", {}, false, false, {}};
-        bool logarithmic = true;
+        double smallest = INFINITY, largest = 0;
         for (std::size_t i = 0; i < outcome_.config.entries.size(); ++i) {
             const ComparedEntry& entry = entry_of(case_index, i);
             const std::vector<double> values = figures(entry, outcome_.metric);
@@ -275,9 +275,12 @@ private:
             time.curves.push_back(course_of(median_run(entry), name_of_entry(i)));
             for (const CurvePanel* panel : {&size, &time})
                 for (const double y : panel->curves.back().y)
-                    logarithmic = logarithmic && !(y <= 0 || y >= 1);
+                    if (std::isfinite(y)) {
+                        smallest = std::min(smallest, y);
+                        largest = std::max(largest, y);
+                    }
         }
-        size.log_y = time.log_y = logarithmic;
+        size.log_y = time.log_y = smallest > 0 && largest > 10 * smallest;
         const std::string name = fmt::format("quality{}.png", suffix(case_index));
         plot_curves((folder_ / name).string(), {size, time});
         document_.parts.push_back(DocumentPictures{
@@ -350,17 +353,20 @@ private:
             y = {data.axes[0], rows.front(), rows.back()};
             x = {data.axes[1], columns.front(), columns.back()};
             const Tensor error =
-                abs(select(data.values, 1, 0) - select(data.values, 1, found - data.names.begin()));
+                select(data.values, 1, 0) - select(data.values, 1, found - data.names.begin());
+            std::vector<double> orders = error.to_doubles();
+            for (double& value : orders)
+                value = std::log10(std::max(std::abs(value), smallest_drawn_error));
             fields.push_back({caption_of(case_index, i),
-                              reshape(error, {static_cast<int64_t>(rows.size()),
-                                              static_cast<int64_t>(columns.size())}),
+                              Tensor::from(orders, {static_cast<int64_t>(rows.size()),
+                                                    static_cast<int64_t>(columns.size())}),
                               1, Palette::inferno});
         }
         if (fields.empty()) return false;
         const std::string name = fmt::format("errors{}.png", suffix(case_index));
         plot_fields((folder_ / name).string(), fields, x, y, {.columns = 3});
         document_.parts.push_back(
-            DocumentPictures{{{name, "|error| of the median runs, one scale"}}});
+            DocumentPictures{{{name, "log10 |error| of the median runs, one scale"}}});
         return true;
     }
 
