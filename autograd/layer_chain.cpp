@@ -3,7 +3,6 @@
 #include <array>
 
 #include "autograd/operations.h"
-#include "core/kernels.h"
 
 namespace ralimp {
 namespace {
@@ -120,10 +119,10 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
                                 DType dtype, std::size_t index) {
     check(layer.weight.dims() == 2 && layer.weight.size(1) == inputs &&
               (!layer.bias.defined() || layer.bias.shape() == Shape{layer.weight.size(0)}),
-          "layer_chain: layer {} has weights {} and biases {} after {} features", index,
+          "layer_chain: step {} has weights {} and biases {} after {} features", index,
           layer.weight.shape(), layer.bias.shape(), inputs);
     check(layer.weight.dtype() == dtype && (!layer.bias.defined() || layer.bias.dtype() == dtype),
-          "layer_chain: layer {} is {}, the input {}", index, name_of(layer.weight.dtype()),
+          "layer_chain: step {} is {}, the input {}", index, name_of(layer.weight.dtype()),
           name_of(dtype));
     LayerChainProgram::Step step;
     if (!layer.features) {
@@ -148,15 +147,17 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
                (f.has_norms() && f.norm_weights.shape() == Shape{inputs} &&
                 f.norm_weights.dtype() == dtype)) &&
               f.reads(layer.weight.size(0)),
-          "layer_chain: the features of layer {} do not fit its weights {}", index,
+          "layer_chain: the features of step {} do not fit its weights {}", index,
           layer.weight.shape());
     const Tensor projections = f.projections.contiguous();
     for (int64_t i = 0; i < projections.elements(); ++i) {
         const int32_t projection = projections.data<int32_t>()[i];
         check(projection >= 0 && projection < f.exponential_rows,
-              "layer_chain: layer {} has no projection {} of {}", index, projection,
+              "layer_chain: step {} reads projection {} of {} projections", index, projection,
               f.exponential_rows);
     }
+    check(f.limit.value > 0, "layer_chain: the exponent's limit {} of step {} must be positive",
+          f.limit.value, index);
     step.kind = Kind::features;
     step.exponentials = static_cast<int32_t>(exponentials[0]);
     step.exponential_rows = static_cast<int32_t>(f.exponential_rows);
@@ -166,6 +167,42 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
     step.oscillating = f.oscillating();
     step.exponent_limit = f.limit.value;
     return step;
+}
+
+// `first`: the number of the first step in messages.
+LayerChainProgram program_of(std::span<const ChainLayer> layers, const JetPlan& plan,
+                             int64_t inputs, DType dtype, std::size_t first) {
+    check(!layers.empty() && layers.size() <= LayerChainProgram::max_steps,
+          "layer_chain: {} layers; there may be 1 to {}", layers.size(),
+          int(LayerChainProgram::max_steps));
+    LayerChainProgram program;
+    program.composition = plan.composition(Activation::identity, 1);
+    program.steps_count = static_cast<uint8_t>(layers.size());
+    check(plan.products().size() <= LayerChainProgram::max_products,
+          "layer_chain: {} terms in a product of jets", plan.products().size());
+    for (const auto& term : plan.products())
+        program.products[program.product_count++] = {
+            static_cast<uint8_t>(term.channel), static_cast<uint8_t>(term.left),
+            static_cast<uint8_t>(term.right), static_cast<float>(term.coefficient)};
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        program.steps[l] = step_of(layers[l], plan, inputs, dtype, first + l);
+        inputs = program.steps[l].width(layers[l].weight.size(0));
+    }
+    return program;
+}
+
+ChainTensors tensors_of(const ChainLayer& layer) {
+    ChainTensors tensors{.weight = layer.weight, .bias = layer.bias};
+    if (layer.features) {
+        tensors.growth = layer.features->growth;
+        tensors.norm_growth = layer.features->norm_growth;
+        tensors.rotation = layer.features->rotation;
+        tensors.norm_rotation = layer.features->norm_rotation;
+        tensors.norm_weights = layer.features->norm_weights;
+        tensors.projections = layer.features->projections;
+        tensors.clamps = layer.features->limit.counts;
+    }
+    return tensors;
 }
 
 }  // namespace
@@ -201,39 +238,15 @@ ExponentialForm exponential_form(const ChainFeatures& features) {
 }
 
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
-    check(!layers.empty() && layers.size() <= LayerChainProgram::max_steps,
-          "layer_chain: {} layers; there may be 1 to {}", layers.size(),
-          int(LayerChainProgram::max_steps));
-    const JetPlan& plan = x.plan();
     const Tensor in = x.channels().contiguous();
-    LayerChainProgram program;
-    program.composition = plan.composition(Activation::identity, 1);
-    program.steps_count = static_cast<uint8_t>(layers.size());
-    check(plan.products().size() <= LayerChainProgram::max_products,
-          "layer_chain: {} terms in a product of jets", plan.products().size());
-    for (const auto& term : plan.products())
-        program.products[program.product_count++] = {
-            static_cast<uint8_t>(term.channel), static_cast<uint8_t>(term.left),
-            static_cast<uint8_t>(term.right), static_cast<float>(term.coefficient)};
+    const LayerChainProgram program = program_of(layers, x.plan(), x.features(), in.dtype(), 0);
     Tensors inputs{x.channels(), Tensor()};
-    int64_t width = x.features();
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-        const ChainLayer& layer = layers[l];
-        program.steps[l] = step_of(layer, plan, width, in.dtype(), l);
-        width = program.steps[l].width(layer.weight.size(0));
-        ChainTensors tensors{.weight = layer.weight, .bias = layer.bias};
-        if (layer.features) {
-            tensors.growth = layer.features->growth;
-            tensors.norm_growth = layer.features->norm_growth;
-            tensors.rotation = layer.features->rotation;
-            tensors.norm_rotation = layer.features->norm_rotation;
-            tensors.norm_weights = layer.features->norm_weights;
-            tensors.projections = layer.features->projections;
-            tensors.clamps = layer.features->limit.counts;
-        }
+    for (const ChainLayer& layer : layers) {
+        const ChainTensors tensors = tensors_of(layer);
         for (const auto member : members) inputs.push_back(tensors.*member);
     }
     const std::vector<ChainTensors> steps = contiguous(steps_of(inputs));
+    const int64_t width = program.steps[layers.size() - 1].width(layers.back().weight.size(0));
     const Tensor out = Tensor::empty({in.size(0), in.size(1), width}, in.dtype(), in.device());
     const Kernels& table = kernels(in.device());
     if (needs_record(inputs, out))
@@ -241,6 +254,35 @@ Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
                                   in.device());
     table.chain_forward(program, out, inputs[1], in, steps);
     return Jet(record("layer_chain", out, inputs, Keep::inputs, program, vjp), x.shared_plan());
+}
+
+PackedChain::PackedChain(std::span<const ChainLayer> layers, std::size_t first) {
+    check(!layers.empty() && layers[0].weight.dims() == 2,
+          "layer_chain: step {} has no weights [products, inputs]", first);
+    const NoGrad pause;
+    program_ = program_of(layers, *JetPlan::value_only(), layers[0].weight.size(1),
+                          layers[0].weight.dtype(), first);
+    for (const ChainLayer& layer : layers) steps_.push_back(tensors_of(layer));
+    steps_ = contiguous(std::move(steps_));
+    for (ChainTensors& step : steps_) {
+        const Tensor weight = step.weight = step.weight.detach();
+        const int64_t lanes =
+            LayerChainProgram::packed_bytes / static_cast<int64_t>(bytes_of(weight.dtype()));
+        const int64_t blocks = (weight.size(0) + lanes - 1) / lanes, inputs = weight.size(1);
+        const Tensor padded = pad_slice(weight, {blocks * lanes, inputs}, 0, 0);
+        step.packed = transpose(reshape(padded, {blocks, lanes, inputs})).contiguous();
+    }
+    outputs_ = program_.steps[layers.size() - 1].width(layers.back().weight.size(0));
+}
+
+Tensor PackedChain::forward(const Tensor& x) const {
+    const Tensor& weight = steps_.front().weight;
+    check(x.dims() == 2 && x.size(1) == weight.size(1) && x.dtype() == weight.dtype(),
+          "packed_chain: {} {} is not [rows, {}] of {}", name_of(x.dtype()), x.shape(),
+          weight.size(1), name_of(weight.dtype()));
+    const Tensor out = Tensor::empty({x.size(0), outputs_}, x.dtype(), x.device());
+    kernels(x.device()).packed_chain(program_, out, x.contiguous(), steps_);
+    return out;
 }
 
 }  // namespace ralimp

@@ -7,7 +7,7 @@
 
 #include "autograd/exponential_features.h"
 #include "autograd/jet.h"
-#include "core/layer_chain.h"
+#include "core/kernels.h"
 
 namespace ralimp {
 
@@ -74,5 +74,20 @@ inline int64_t chain_width(int64_t rows) {
 // place of apply(), within rounding; second derivatives go through such a reference. Throws Error
 // for sizes that do not fit.
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers);
+
+// The same for layers that do not change and for inputs of few rows: values alone, not recorded,
+// and no clamps counted. It holds a copy of their weights, packed.
+class PackedChain {
+public:
+    // `first`: the number of the first layer in messages.
+    explicit PackedChain(std::span<const ChainLayer> layers, std::size_t first = 0);
+    // x [rows, inputs] -> [rows, outputs]
+    Tensor forward(const Tensor& x) const;
+
+private:
+    LayerChainProgram program_;
+    std::vector<ChainTensors> steps_;
+    int64_t outputs_;
+};
 
 }  // namespace ralimp

@@ -28,6 +28,7 @@ struct FeatureGradientTensors {
 // The tensors of one step of a layer chain; those in brackets may be undefined.
 struct ChainTensors {
     Tensor weight = {};         // [products, inputs]
+    Tensor packed = {};         // ([blocks, inputs, lanes]): the same, of a packed chain
     Tensor bias = {};           // ([products])
     Tensor growth = {};         // ([exponentials]); of real exponents there is one
     Tensor norm_growth = {};    // ([exponentials])
@@ -119,6 +120,10 @@ struct Kernels {
     void (*chain_backward)(const LayerChainProgram& program, const ChainGradientTensors& gradients,
                            const Tensor& saved, const Tensor& x,
                            std::span<const ChainTensors> steps);
+    // The forward pass of values alone, for few rows: x [rows, inputs], out [rows, outputs]. Needs
+    // packed weights and counts no clamps.
+    void (*packed_chain)(const LayerChainProgram& program, const Tensor& out, const Tensor& x,
+                         std::span<const ChainTensors> steps);
 
     // Element i (row-major) is the draw number first + i of the key.
     void (*random_uniform)(const Tensor& out, const RandomKey& key, uint64_t first);

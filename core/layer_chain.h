@@ -6,6 +6,8 @@
 // A block stays in the first caches while it goes through every step, and within it the points
 // stand side by side, so that products run at full vector width whatever the layers' sizes are. A
 // BLAS is slow at widths of a few dozen, and at larger ones spends a tenth on copying its operands.
+// A packed chain is the same for few rows, of values alone: weights that do not change are packed
+// in the order in which they are read.
 #pragma once
 #include <cstdint>
 
@@ -22,6 +24,9 @@ struct LayerChainProgram {
     static constexpr int max_trained_width = 64;
     static constexpr int max_width = 1024;
     static constexpr int max_products = 200;
+    // Packed weights [blocks, inputs, lanes] have so many bytes of products side by side, the last
+    // ones filled up with zeros.
+    static constexpr int packed_bytes = 64;
 
     enum class Kind : uint8_t { linear, activation, features };
 

@@ -1,5 +1,6 @@
 #include "layers/folding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -78,6 +79,13 @@ std::vector<ChainLayer> folded(const std::vector<const Layer*>& layers) {
     return steps;
 }
 
+constexpr std::size_t most_steps = LayerChainProgram::max_steps;
+
+// From step `first` on, as many as a chain may have.
+std::span<const ChainLayer> part_of(const std::vector<ChainLayer>& steps, std::size_t first) {
+    return std::span(steps).subspan(first, std::min(most_steps, steps.size() - first));
+}
+
 int64_t different_magnitudes(const Tensor& x) {
     std::set<double> magnitudes;
     for (const double value : x.to_doubles()) magnitudes.insert(std::abs(value));
@@ -108,36 +116,18 @@ FoldedNetwork::FoldedNetwork(const std::vector<const Layer*>& layers)
 FoldedNetwork::FoldedNetwork(std::vector<ChainLayer> steps) : steps_(std::move(steps)) {
     check(!steps_.empty(), "folded network: no steps");
     int64_t width = steps_.front().weight.size(1);
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-        const ChainLayer& layer = steps_[i];
-        check(layer.weight.dims() == 2 && layer.weight.size(1) == width,
-              "folded network: step {} has weights {} after {} features", i, layer.weight.shape(),
+    for (std::size_t i = 0; i < steps_.size(); i += most_steps) {
+        const std::span<const ChainLayer> part = part_of(steps_, i);
+        check(part[0].weight.size(1) == width &&
+                  part[0].weight.dtype() == steps_.front().weight.dtype(),
+              "folded network: step {} has weights {} after {} features", i, part[0].weight.shape(),
               width);
-        check(layer.weight.dtype() == steps_.front().weight.dtype() &&
-                  (!layer.bias.defined() || (layer.bias.dtype() == layer.weight.dtype() &&
-                                             layer.bias.shape() == Shape{layer.weight.size(0)})),
-              "folded network: the biases of step {} do not fit its weights", i);
-        ExponentialForm form;
-        if (layer.features) {
-            const ChainFeatures& features = *layer.features;
-            const int64_t products = layer.weight.size(0);
-            bool fits = features.oscillating() ||
-                        (features.growth.defined() && !features.norm_rotation.defined());
-            for (const auto coefficient : chain_coefficients)
-                if (const Tensor& tensor = features.*coefficient; tensor.defined())
-                    fits = fits && tensor.shape() == Shape{features.exponentials()} &&
-                           tensor.dtype() == layer.weight.dtype();
-            check(fits && features.reads(products) &&
-                      features.projections.dtype() == DType::int32 &&
-                      features.projections.dims() == 1,
-                  "folded network: the features of step {} do not fit its {} projections", i,
-                  products);
-            form = exponential_form(features);
+        packed_.emplace_back(part, i);
+        for (const ChainLayer& layer : part) {
+            fits_chain_ = fits_chain_ && layer.weight.size(0) <= LayerChainProgram::max_width &&
+                          width <= 8 * LayerChainProgram::max_width;
+            width = width_of(layer);
         }
-        fits_chain_ = fits_chain_ && layer.weight.size(0) <= LayerChainProgram::max_width &&
-                      width <= 8 * LayerChainProgram::max_width;
-        width = width_of(layer);
-        forms_.push_back(std::move(form));
     }
 }
 
@@ -147,43 +137,14 @@ Tensor FoldedNetwork::forward(const Tensor& x) const {
     check(x.dims() == 2 && x.size(1) == inputs(), "folded network: {} is not [rows, {}]", x.shape(),
           inputs());
     const NoGrad pause;
-    if (x.size(0) < 64 || !fits_chain_) return by_rows(x);
-    Jet y = Jet::value_only(x);
-    const std::span<const ChainLayer> all = steps_;
-    for (std::size_t i = 0; i < all.size(); i += LayerChainProgram::max_steps)
-        y = layer_chain(
-            y, all.subspan(i, std::min<std::size_t>(LayerChainProgram::max_steps, all.size() - i)));
-    return y.value();
-}
-
-// A chain takes 64 rows at a time; fewer of them are cheaper step by step.
-Tensor FoldedNetwork::by_rows(const Tensor& x) const {
-    Jet y = Jet::value_only(x);
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-        const ChainLayer& layer = steps_[i];
-        const Jet p = linear(y, layer.weight, layer.bias);
-        if (!layer.features) {
-            y = is_linear(layer) ? p : apply(layer.activation, p, layer.scale, layer.envelope);
-            continue;
-        }
-        const ChainFeatures& features = *layer.features;
-        const Jet read = slice_features(p, 0, features.exponential_rows);
-        std::optional<Jet> norms;
-        if (features.norm_weights.defined())
-            norms = linear(square(y), unsqueeze(features.norm_weights, 0), Tensor());
-        else if (features.has_norms())
-            norms =
-                sum_features(square(read)) * (1.0 / static_cast<double>(features.exponential_rows));
-        std::vector<Jet> parts{exponential_features(read, norms ? &*norms : nullptr,
-                                                    forms_[i].blocks, forms_[i].table,
-                                                    features.oscillating(), features.limit)};
-        for (int64_t k = 0; k < features.degree; ++k) {
-            const int64_t first = features.polynomial_first() + k * features.rows;
-            const Jet own = slice_features(p, first, first + features.rows);
-            parts.push_back(k == 0 ? own : parts.back() * own);
-        }
-        y = parts.size() == 1 ? parts[0] : concatenate(parts);
+    if (x.size(0) < 64 || !fits_chain_) {
+        Tensor y = x;
+        for (const PackedChain& part : packed_) y = part.forward(y);
+        return y;
     }
+    Jet y = Jet::value_only(x);
+    for (std::size_t i = 0; i < steps_.size(); i += most_steps)
+        y = layer_chain(y, part_of(steps_, i));
     return y.value();
 }
 

@@ -33,10 +33,8 @@ public:
     Tensor forward(const Tensor& x) const;
 
 private:
-    Tensor by_rows(const Tensor& x) const;
-
     std::vector<ChainLayer> steps_;
-    std::vector<ExponentialForm> forms_;  // of the features of each step, for a few rows
+    std::vector<PackedChain> packed_;  // the same in parts of as many steps as a chain may have
     bool fits_chain_ = true;
 };
 

@@ -122,6 +122,7 @@ Kernels make_kernels() {
     table.chain_saved_elements = chain_saved_elements;
     table.chain_forward = Counted<chain_forward>::run;
     table.chain_backward = Counted<chain_backward>::run;
+    table.packed_chain = Counted<packed_chain>::run;
     table.random_uniform = Counted<random_uniform>::run;
     table.random_normal = Counted<random_normal>::run;
     table.flat = flat_kernels;

@@ -70,6 +70,8 @@ void chain_forward(const LayerChainProgram& program, const Tensor& out, const Te
                    const Tensor& x, std::span<const ChainTensors> steps);
 void chain_backward(const LayerChainProgram& program, const ChainGradientTensors& gradients,
                     const Tensor& saved, const Tensor& x, std::span<const ChainTensors> steps);
+void packed_chain(const LayerChainProgram& program, const Tensor& out, const Tensor& x,
+                  std::span<const ChainTensors> steps);
 void random_uniform(const Tensor& out, const RandomKey& key, uint64_t first);
 void random_normal(const Tensor& out, const RandomKey& key, uint64_t first);
 

@@ -15,6 +15,9 @@ namespace {
 constexpr int64_t chunk_blocks = 16;
 // Multiplications for one point of each block, in a chunk of a forward pass.
 constexpr int64_t chunk_work = 200'000;
+// Of a packed chain: rows that go through it together; multiplications and values that are worth a
+// thread; blocks of products that are computed together.
+constexpr int64_t packed_rows = 64, packed_work = 1 << 18, packed_values = 4096, packed_group = 4;
 
 template <class T>
 const T* values_or_null(const Tensor& tensor) {
@@ -35,18 +38,19 @@ struct Chain : ChainArguments<T> {
         const int64_t channels = chain.composition.channels, block = chain_block<T>;
         this->program = &chain;
         this->x = input.data<T>();
-        this->rows = input.size(1);
+        this->rows = input.size(-2);
         this->steps = table.data();
         this->saved_per_block = this->parameters = 0;
         blocks = (this->rows + block - 1) / block;
         norms = channels * block;
         work = 1;
-        int64_t width = input.size(2), widest = width;
+        int64_t width = input.size(-1), widest = width;
         for (std::size_t l = 0; l < chain.steps_count; ++l) {
             const ChainTensors& from = tensors[l];
             const auto& step = chain.steps[l];
             ChainStep<T>& to = table[l];
             to = {from.weight.data<T>(),
+                  values_or_null<T>(from.packed),
                   values_or_null<T>(from.bias),
                   values_or_null<T>(from.growth),
                   values_or_null<T>(from.norm_growth),
@@ -119,6 +123,56 @@ void chain_forward(const LayerChainProgram& program, const Tensor& out, const Te
                                      clamped[l] * program.steps[l].features_of_exponent(),
                                      points * program.steps[l].exponential_features());
         });
+    });
+}
+
+void packed_chain(const LayerChainProgram& program, const Tensor& out, const Tensor& x,
+                  std::span<const ChainTensors> steps) {
+    dispatch_floating("packed_chain", x.dtype(), [&]<class T>(T) {
+        constexpr int64_t lanes = packed_lanes<T>;
+        const Chain<T> chain(program, x, steps);
+        const int64_t widest = chain.panel / chain.norms;
+        PackedRows<T> part;
+        part.stride = (widest + lanes - 1) / lanes * lanes;
+        const int64_t most = std::min(chain.rows, packed_rows);
+        const Tensor scratch = Tensor::empty({3, most, part.stride}, x.dtype());
+        const int64_t outputs = chain.steps[program.steps_count - 1].width;
+        for (int64_t first = 0; first < chain.rows; first += most) {
+            part.rows = std::min(most, chain.rows - first);
+            part.x = chain.x + first * chain.steps[0].inputs;
+            part.x_stride = chain.steps[0].inputs;
+            // Each step writes into the two arrays that do not hold its input.
+            T* free[] = {scratch.data<T>(), scratch.data<T>() + most * part.stride,
+                         scratch.data<T>() + 2 * most * part.stride};
+            for (std::size_t l = 0; l < program.steps_count; ++l) {
+                const LayerChainProgram::Step& step = program.steps[l];
+                part.step = &chain.steps[l];
+                part.products = free[0];
+                part.values = free[1];
+                const int64_t work = std::max<int64_t>(1, part.rows * part.step->inputs * lanes);
+                const int64_t grain = std::max<int64_t>(packed_group, packed_work / work);
+                parallel_for((part.step->products + lanes - 1) / lanes,
+                             (grain + packed_group - 1) / packed_group * packed_group,
+                             [&](int64_t begin, int64_t end) {
+                                 loops_of<T>().packed_products(part, begin, end);
+                             });
+                const bool linear = step.kind == LayerChainProgram::Kind::linear;
+                if (!linear)
+                    parallel_for(part.rows,
+                                 std::max<int64_t>(
+                                     1, packed_values / std::max<int64_t>(1, part.step->width)),
+                                 [&](int64_t begin, int64_t end) {
+                                     loops_of<T>().packed_values(part, program, step, begin, end);
+                                 });
+                T*& y = free[linear ? 0 : 1];
+                part.x = y;
+                part.x_stride = part.stride;
+                std::swap(y, free[2]);
+            }
+            for (int64_t r = 0; r < part.rows; ++r)
+                std::copy_n(part.x + r * part.x_stride, outputs,
+                            out.data<T>() + (first + r) * outputs);
+        }
     });
 }
 

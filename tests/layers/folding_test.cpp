@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "autograd/operations.h"
+#include "core/cpu/dispatch.h"
+#include "core/parallel.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
 
@@ -64,6 +66,210 @@ TEST(Folding, AgreesWithTheNetworkForEveryKindAndNumberOfRows) {
                     << kind.index() << " " << rows;
             }
         }
+}
+
+// The steps one by one in plain operations and double precision.
+Tensor by_operations(const std::vector<ChainLayer>& steps, const Tensor& x) {
+    const auto doubles = [](const Tensor& t) { return t.defined() ? to(t, DType::float64) : t; };
+    Tensor y = doubles(x);
+    for (const ChainLayer& step : steps) {
+        Tensor p = matmul(y, transpose(doubles(step.weight)));
+        if (step.bias.defined()) p = p + doubles(step.bias);
+        if (!step.features) {
+            const Jet jet = Jet::value_only(p);
+            y = Jet(activation_reference(
+                        jet.plan().composition(step.activation, step.scale, step.envelope),
+                        jet.channels()),
+                    jet.shared_plan())
+                    .value();
+            continue;
+        }
+        const ChainFeatures& f = *step.features;
+        const Tensor read = slice(p, 1, 0, f.exponential_rows);
+        const Tensor norms = f.norm_weights.defined()
+                                 ? sum(square(y) * doubles(f.norm_weights), {1}, true)
+                                 : mean(square(read), {1}, true);
+        const Tensor own = index_select(read, 1, to(f.projections, DType::int64));
+        const auto exponent = [&](const Tensor& factors, const Tensor& norm_factors) {
+            Tensor z = Tensor::zeros(own.shape(), DType::float64);
+            if (factors.defined()) z = z + own * doubles(factors);
+            if (norm_factors.defined()) z = z + norms * doubles(norm_factors);
+            return z;
+        };
+        const Tensor growth = exponent(f.growth, f.norm_growth);
+        const Tensor limit = Tensor::scalar(f.limit.value, DType::float64);
+        const Tensor size = exp(where(greater(growth, limit), limit, growth));
+        Tensors parts{size};
+        if (f.oscillating()) {
+            const Tensor phase = exponent(f.rotation, f.norm_rotation);
+            parts = {size * cos(phase), size * sin(phase)};
+        }
+        for (int64_t k = 0; k < f.degree; ++k) {
+            const int64_t first = f.polynomial_first() + k * f.rows;
+            const Tensor factor = slice(p, 1, first, first + f.rows);
+            parts.push_back(k == 0 ? factor : parts.back() * factor);
+        }
+        y = concatenate(parts, 1);
+    }
+    return y;
+}
+
+// Few rows on every instruction set.
+void expect_few_rows_agree(const std::vector<ChainLayer>& steps) {
+    const FoldedNetwork folded(steps);
+    const DType dtype = steps[0].weight.dtype();
+    const cpu::SimdLevel before = cpu::simd_level();
+    for (const int64_t rows : {1, 2, 5, 63}) {
+        const Tensor x = random_uniform({rows, folded.inputs()}, {8}, dtype, -0.9, 0.9);
+        const Tensor wanted = by_operations(steps, x);
+        for (const cpu::SimdLevel level : cpu::available_simd_levels()) {
+            cpu::set_simd_level(level);
+            EXPECT_LT(largest_difference(folded.forward(x), wanted),
+                      dtype == DType::float32 ? 2e-4 : 1e-11)
+                << cpu::name_of(level) << ", " << rows << " rows";
+        }
+        cpu::set_simd_level(before);
+    }
+}
+
+Tensor normal(const Shape& shape, uint32_t step, double deviation, DType dtype) {
+    return random_normal(shape, {11, RandomStream::user, step}, dtype, 0, deviation);
+}
+
+// A dense network with one activation, then a linear layer.
+std::vector<ChainLayer> dense_steps(const std::vector<int64_t>& widths, Activation activation,
+                                    DType dtype) {
+    std::vector<ChainLayer> steps;
+    for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+        ChainLayer step;
+        const auto number = static_cast<uint32_t>(2 * l);
+        step.weight = normal({widths[l + 1], widths[l]}, number,
+                             0.8 / std::sqrt(static_cast<double>(widths[l])), dtype);
+        if (l % 3 != 1) step.bias = normal({widths[l + 1]}, number + 1, 0.3, dtype);
+        if (l + 2 < widths.size()) {
+            step.activation = activation;
+            step.scale = l == 0 ? 1.5 : 1;
+            step.envelope = 0.7;
+        }
+        steps.push_back(step);
+    }
+    return steps;
+}
+
+TEST(Folding, FewRowsOfEveryActivationAgreeWithOperations) {
+    for (const auto& [activation, name] : enum_names(Activation{}))
+        for (const DType dtype : {DType::float32, DType::float64}) {
+            SCOPED_TRACE(fmt::format("{} {}", name, name_of(dtype)));
+            std::vector<ChainLayer> steps = dense_steps({3, 20, 9, 2}, activation, dtype);
+            // Arguments of log and the like are kept away from 0.
+            steps[0].activation = Activation::sigmoid;
+            steps[1].weight = abs(steps[1].weight) + 0.1;
+            expect_few_rows_agree(steps);
+        }
+}
+
+TEST(Folding, FewRowsOfEverySizeAgreeWithOperations) {
+    for (const auto& widths : std::vector<std::vector<int64_t>>{
+             {1, 1}, {3, 1, 2}, {2, 17, 33, 65, 5}, {5, 64, 100, 130, 31}, {40, 300, 7}})
+        for (const DType dtype : {DType::float32, DType::float64}) {
+            SCOPED_TRACE(fmt::format("{} {}", widths[1], name_of(dtype)));
+            expect_few_rows_agree(dense_steps(widths, Activation::tanh, dtype));
+        }
+}
+
+TEST(Folding, FewRowsOfEveryKindAgreeWithOperations) {
+    std::vector<HiddenConfig> kinds{DenseHiddenConfig{}, LowRankConfig{}, SnnkConfig{}};
+    for (const Split split : {Split::real_input, Split::phase_input, Split::symmetric})
+        for (const FeatureNorm norm :
+             {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
+            for (const int64_t degree : {-1, 1, 2, 3})
+                for (const bool share : {false, true}) {
+                    if (share && degree < 1) continue;
+                    RalimpConfig config = ralimp_of(norm);
+                    config.split = split;
+                    config.degree = degree;
+                    config.share_polynomial = share;
+                    config.features = split == Split::symmetric ? 6 : 5;
+                    config.antithetic = !share;  // pairs are of fewer rows than the polynomial's
+                    kinds.push_back(config);
+                }
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        for (const DType dtype : {DType::float32, DType::float64}) {
+            SCOPED_TRACE(fmt::format("kind {} {}", kind, name_of(dtype)));
+            expect_few_rows_agree(
+                FoldedNetwork(network_of(kinds[kind], dtype, 13, 3)->parts()).steps());
+        }
+}
+
+std::vector<ChainLayer> ralimp_steps(Split split, DType dtype) {
+    RalimpConfig config = ralimp_of(FeatureNorm::projected);
+    config.split = split;
+    return FoldedNetwork(network_of(config, dtype)->parts()).steps();
+}
+
+TEST(Folding, FewRowsClampExponents) {
+    for (const Split split : {Split::real_input, Split::symmetric})
+        for (const DType dtype : {DType::float32, DType::float64}) {
+            std::vector<ChainLayer> steps = ralimp_steps(split, dtype);
+            const Tensor x = random_uniform({5, 2}, {8}, dtype, -0.9, 0.9);
+            const Tensor free = FoldedNetwork(steps).forward(x);
+            steps[1].features->limit.value = 0.05;
+            expect_few_rows_agree(steps);
+            EXPECT_GT(largest_difference(FoldedNetwork(steps).forward(x), free), 1e-3);
+        }
+}
+
+// What is not finite stays in its row.
+TEST(Folding, FewRowsKeepWhatIsNotFinite) {
+    for (const DType dtype : {DType::float32, DType::float64})
+        for (const double wrong : {double(NAN), double(INFINITY), -double(INFINITY)})
+            for (const auto& steps :
+                 {ralimp_steps(Split::real_input, dtype), ralimp_steps(Split::symmetric, dtype),
+                  dense_steps({2, 20, 20, 2}, Activation::sin, dtype)}) {
+                const FoldedNetwork folded(steps);
+                const Tensor x = random_uniform({5, 2}, {8}, dtype, -0.9, 0.9);
+                const std::vector<double> clean = folded.forward(x).to_doubles();
+                slice(slice(x, 0, 2, 3), 1, 0, 1).fill(wrong);
+                const std::vector<double> y = folded.forward(x).to_doubles();
+                const std::vector<double> wanted = by_operations(steps, x).to_doubles();
+                EXPECT_TRUE(std::isinf(wrong) || std::isnan(y[4]));
+                for (std::size_t i = 0; i < y.size(); ++i)
+                    if (i / 2 == 2)  // tanh of infinity is 1
+                        EXPECT_EQ(std::isfinite(y[i]), std::isfinite(wanted[i])) << wrong;
+                    else
+                        EXPECT_EQ(y[i], clean[i]);
+            }
+}
+
+TEST(Folding, FewRowsAreOneKernelAndTheSameBitsOnAnyNumberOfThreads) {
+    const int before = thread_count();
+    const FoldedNetwork dense(dense_steps({3, 900, 1000, 2}, Activation::tanh, DType::float32));
+    const FoldedNetwork ralimp(ralimp_steps(Split::symmetric, DType::float32));
+    for (const FoldedNetwork* network : {&dense, &ralimp})
+        for (const int64_t rows : {1, 63}) {
+            const Tensor x =
+                random_uniform({rows, network->inputs()}, {8}, DType::float32, -0.9, 0.9);
+            set_thread_count(1);
+            const int64_t launches = kernel_launches({});
+            const Tensor y = network->forward(x);
+            EXPECT_EQ(kernel_launches({}), launches + 1);
+            const std::vector<double> wanted = y.to_doubles();
+            for (const int threads : {2, 3}) {
+                set_thread_count(threads);
+                EXPECT_EQ(network->forward(x).to_doubles(), wanted) << threads;
+            }
+        }
+    set_thread_count(before);
+}
+
+// More steps than a chain may have, and more rows of wider layers than go through it together.
+TEST(Folding, DeepAndWideNetworksAgreeWithOperations) {
+    expect_few_rows_agree(
+        dense_steps(std::vector<int64_t>(70, 6), Activation::sin, DType::float64));
+    const auto wide = dense_steps({3, 1100, 5}, Activation::tanh, DType::float64);
+    expect_few_rows_agree(wide);
+    const Tensor x = random_uniform({130, 3}, {8}, DType::float64, -0.9, 0.9);
+    EXPECT_LT(largest_difference(FoldedNetwork(wide).forward(x), by_operations(wide, x)), 1e-12);
 }
 
 TEST(Folding, PeriodicInputsAreCosinesAndSines) {

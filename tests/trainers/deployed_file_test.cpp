@@ -182,7 +182,7 @@ TEST_F(DeployedFile, RefusesWhatDoesNotFitItself) {
          },
          "step"},
         {[](Checkpoint& f) { f.tensors["network/step_0.bias"] = Tensor::zeros({9}); },
-         "the biases of step 0"},
+         "step 0 has weights"},
         {[](Checkpoint& f) {
              f.tensors["network/step_0.weight"] = Tensor::zeros({10, 2}, DType::float64);
          },

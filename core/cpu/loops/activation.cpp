@@ -99,15 +99,6 @@ struct Scratch {
     alignas(64) T d[(activation::max_order + 1) * block<T>];
 };
 
-template <class T>
-inline Pack<T> load_pack(const T* from, int64_t count) {
-    return count == Pack<T>::width ? Pack<T>::load(from) : Pack<T>::load(from, count);
-}
-template <class T>
-inline void store_pack(Pack<T> value, T* to, int64_t count) {
-    count == Pack<T>::width ? value.store(to) : value.store(to, count);
-}
-
 // scratch.x = factor · from, filled up with zeros to a whole pack.
 template <class T>
 void load_block(Scratch<T>& scratch, T factor, const T* from, int64_t count) {
@@ -142,19 +133,6 @@ void block_derivatives(const ActivationProgram& program, int order, const T* v, 
         T* row = scratch.d + k * block<T>;
         for (int64_t i = 0; i < count; i += P::width) (P::load(row + i) * power).store(row + i);
     }
-}
-
-// Calls f(i, left) for each pack of `count` values: its place and how many of its values count, a
-// constant for whole packs.
-template <class T>
-struct WholePack {
-    constexpr operator int64_t() const { return Pack<T>::width; }
-};
-template <class T, class F>
-inline void for_packs(int64_t count, F&& f) {
-    int64_t i = 0;
-    for (; i + Pack<T>::width <= count; i += Pack<T>::width) f(i, WholePack<T>{});
-    if (i < count) f(i, count - i);
 }
 
 // One term of the chain rule over a block, coefficient · f⁽ᵒʳᵈᵉʳ⁾ · Π v_factor, set as or added to

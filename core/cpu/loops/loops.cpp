@@ -16,6 +16,7 @@ const Loops& loops() {
         add_activation(all);
         add_exponential_features(all);
         add_layer_chain(all);
+        add_packed_chain(all);
         add_softmax(all);
         return all;
     }();

@@ -54,7 +54,8 @@ constexpr int64_t most_lanes = 64 / sizeof(T);
 template <class T>
 struct ChainStep {
     // As in ChainTensors; null where undefined.
-    const T *weight, *bias, *growth, *norm_growth, *rotation, *norm_rotation, *norm_weights;
+    const T *weight, *packed, *bias, *growth, *norm_growth, *rotation, *norm_rotation,
+        *norm_weights;
     const int32_t* projections;
     int64_t inputs, products, width;
     // Where the gradients of weight (if it has one), bias, growth, norm_growth and, of exponents
@@ -73,6 +74,18 @@ struct ChainArguments {
     int64_t panel;            // elements of the widest array's channels in a block
     int64_t saved_per_block;  // elements that the forward pass keeps
     int64_t parameters;       // of all steps
+};
+// One step of a packed chain for `rows` rows: x [rows, inputs], from it products and from both
+// values, where a step is more than a product. Their rows are `stride` elements apart, a multiple
+// of packed_lanes; what a row has room for is written.
+template <class T>
+constexpr int64_t packed_lanes = LayerChainProgram::packed_bytes / sizeof(T);
+template <class T>
+struct PackedRows {
+    const ChainStep<T>* step;
+    const T* x;
+    T *products, *values;
+    int64_t rows, x_stride, stride;
 };
 template <class T>
 struct ChainGradients {
@@ -124,6 +137,10 @@ struct TypedLoops {
                           int64_t begin, int64_t end, bool keep);
     void (*chain_backward)(const ChainArguments<T>&, const ChainGradients<T>&, const T* saved,
                            T* scratch, int64_t begin, int64_t end);
+    // Blocks begin … end-1 of the products of a packed chain; rows begin … end-1 of the values.
+    void (*packed_products)(const PackedRows<T>&, int64_t begin, int64_t end);
+    void (*packed_values)(const PackedRows<T>&, const LayerChainProgram&,
+                          const LayerChainProgram::Step&, int64_t begin, int64_t end);
 };
 
 // The key and stream of random draws as Philox takes them (core/random.h).

@@ -215,6 +215,29 @@ Mask<T> load_bytes(const uint8_t* from, int64_t stride, int64_t count) {
     }
 }
 
+// `count` <= width values.
+template <class T>
+inline Pack<T> load_pack(const T* from, int64_t count) {
+    return count == Pack<T>::width ? Pack<T>::load(from) : Pack<T>::load(from, count);
+}
+template <class T>
+inline void store_pack(Pack<T> value, T* to, int64_t count) {
+    count == Pack<T>::width ? value.store(to) : value.store(to, count);
+}
+
+// Calls f(i, left) for each pack of `count` values: its place and how many of its values count, a
+// constant for whole packs.
+template <class T>
+struct WholePack {
+    constexpr operator int64_t() const { return Pack<T>::width; }
+};
+template <class T, class F>
+inline void for_packs(int64_t count, F&& f) {
+    int64_t i = 0;
+    for (; i + Pack<T>::width <= count; i += Pack<T>::width) f(i, WholePack<T>{});
+    if (i < count) f(i, count - i);
+}
+
 // The lanes moved down by `places`; the upper ones are of no meaning.
 template <int places, class T>
 Pack<T> moved_down(Pack<T> pack) {

@@ -13,6 +13,7 @@ void add_random(Loops& loops) noexcept;
 void add_activation(Loops& loops) noexcept;
 void add_exponential_features(Loops& loops) noexcept;
 void add_layer_chain(Loops& loops) noexcept;
+void add_packed_chain(Loops& loops) noexcept;
 void add_softmax(Loops& loops) noexcept;
 
 }  // namespace ralimp::cpu::SIMD_LEVEL
