@@ -110,6 +110,15 @@ NetworkCost cost_of(std::span<const ChainLayer> steps) {
     return cost;
 }
 
+int64_t deployed_numbers(const Layer& network) {
+    try {
+        return FoldedNetwork(network.parts()).cost().numbers;
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::bad_config) throw;
+        return network.count().deployed;
+    }
+}
+
 FoldedNetwork::FoldedNetwork(const std::vector<const Layer*>& layers)
     : FoldedNetwork(folded(layers)) {}
 

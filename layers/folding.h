@@ -16,6 +16,10 @@ struct NetworkCost {
 };
 NetworkCost cost_of(std::span<const ChainLayer> steps);
 
+// Numbers that a network needs when it is deployed: folded where that is possible, else as its
+// layers count them.
+int64_t deployed_numbers(const Layer& network);
+
 class FoldedNetwork {
 public:
     // Of layers that follow each other. Error(bad_config) names the first that has not the form of

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 #include "core/file.h"
@@ -10,6 +11,7 @@
 #include "trainers/commands.h"
 #include "trainers/comparison_report.h"
 #include "trainers/config.h"
+#include "trainers/run_folder.h"
 
 namespace ralimp {
 namespace {
@@ -38,6 +40,10 @@ void say_plan(const ComparisonPlan& plan, const ComparisonConfig& config, Log& l
     }
 }
 
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+    return std::filesystem::absolute(file).parent_path();
+}
+
 // Where entries are tuned with different effort, the comparison says so.
 void check_effort(const ComparisonPlan& plan, const ComparisonConfig& config, Log& log) {
     std::set<std::size_t> efforts;
@@ -53,7 +59,10 @@ void check_effort(const ComparisonPlan& plan, const ComparisonConfig& config, Lo
 class Comparison {
 public:
     Comparison(const CompareOptions& options, const ComparisonConfig& config, Log& log)
-        : options_(options), config_(config), log_(log), plan_(plan_comparison(config)) {
+        : options_(options),
+          config_(config),
+          log_(log),
+          plan_(plan_comparison(config, folder_of(options.config))) {
         metric_ = config.metric.value_or(plan_.metrics[0]);
         if (std::find(plan_.metrics.begin(), plan_.metrics.end(), metric_) == plan_.metrics.end())
             fail_with(ExitCode::bad_config, "metric: a run ends with {}, not with {}",
@@ -154,8 +163,12 @@ ExitCode compare(const CompareOptions& options) {
     const std::filesystem::path folder = options.output.empty()
                                              ? std::filesystem::path("runs") / options.config.stem()
                                              : options.output;
+    if (RunFolder::holds_run(folder))
+        fail_with(ExitCode::bad_config, "{}: is the folder of a run; choose another one",
+                  folder.string());
     std::error_code error;
     std::filesystem::create_directories(folder, error);
+    if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", folder.string(), error.message());
     check_folder_writable(folder.string());
     try {
         comparison.run(folder);
@@ -165,6 +178,9 @@ ExitCode compare(const CompareOptions& options) {
         throw;
     }
     log.line("report {}", (std::filesystem::absolute(folder) / "report.html").string());
+    if (log.output_error() != 0)
+        fail_with(ExitCode::io, "standard output: cannot be written: {}; everything is in {}",
+                  std::strerror(log.output_error()), folder.string());
     return ExitCode::success;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "layers/folding.h"
 #include "trainers/config.h"
 #include "trainers/config_differences.h"
 #include "trainers/conversion.h"
@@ -103,13 +104,15 @@ void report_trained(const LoadedRun& run, Log& log) {
         log.line("  {} {}", name, format_number(value));
 }
 
-void report_counts(const ParameterCount& before, const ParameterCount& after, Log& log) {
+void report_counts(const Layer& before, const Layer& after, Log& log) {
     const auto share = [](int64_t part, int64_t whole) {
         return 100 * static_cast<double>(part) / static_cast<double>(whole);
     };
-    log.line("parameters: {} -> {} trained ({:.1f} %), {} -> {} deployed ({:.1f} %)",
-             before.trained, after.trained, share(after.trained, before.trained), before.deployed,
-             after.deployed, share(after.deployed, before.deployed));
+    const int64_t trained = after.count().trained, trained_before = before.count().trained;
+    const int64_t deployed = deployed_numbers(after), deployed_before = deployed_numbers(before);
+    log.line("parameters: {} -> {} trained ({:.1f} %), {} -> {} deployed, folded ({:.1f} %)",
+             trained_before, trained, share(trained, trained_before), deployed_before, deployed,
+             share(deployed, deployed_before));
 }
 
 }  // namespace
@@ -146,7 +149,7 @@ ExitCode convert(const ConvertOptions& options) {
         conversion.distil_network(distillation);
         conversion.report("after the distillation of the network");
     }
-    report_counts(trained.task->model().count(), task->model().count(), log);
+    report_counts(trained.task->model(), task->model(), log);
 
     const std::string text = write_config(config);
     Training training(*task, settings, log, text);

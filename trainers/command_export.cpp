@@ -14,15 +14,8 @@
 namespace ralimp {
 namespace {
 
-std::filesystem::path output_of(const RunOptions& options, const char* usual) {
-    const std::filesystem::path file =
-        options.output.empty() ? RunFolder::open(options.run).path() / usual : options.output;
-    check_writable(file.string());
-    return file;
-}
-
 ExitCode export_mesh(const ExportOptions& options) {
-    const std::filesystem::path file = output_of(options.run, "mesh.ply");
+    const std::filesystem::path file = output_file(options.run, "mesh.ply");
     const LoadedRun run = load_run(options.run);
     run.task->export_mesh({file, options.resolution, options.most_gigabytes},
                           [](const std::string& line) {
@@ -36,7 +29,7 @@ ExitCode export_mesh(const ExportOptions& options) {
 // was written. ONNX is not read: there the network that is written is checked before.
 template <class Write, class Read>
 ExitCode export_network(const RunOptions& options, const char* usual, Write&& write, Read&& read) {
-    const std::string file = output_of(options, usual).string();
+    const std::string file = output_file(options, usual).string();
     const LoadedRun run = load_run(options, TaskUse::training);
     const FoldedNetwork folded(run.task->model().parts());
     const Tensor x = run.task->calibration_batch();

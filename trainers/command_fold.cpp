@@ -45,10 +45,7 @@ void print_times(const FoldedNetwork& folded, const FoldedNetwork& dense, const 
 }  // namespace
 
 ExitCode fold(const RunOptions& options) {
-    const std::filesystem::path file = options.output.empty()
-                                           ? RunFolder::open(options.run).path() / "deployed.h5"
-                                           : options.output;
-    check_writable(file.string());
+    const std::filesystem::path file = output_file(options, "deployed.h5");
     const LoadedRun run = load_run(options, TaskUse::training);
     const NoGrad pause;
     const FoldedNetwork folded(run.task->model().parts());

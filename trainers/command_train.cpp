@@ -8,6 +8,7 @@
 #include "core/allocator.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
+#include "layers/folding.h"
 #include "trainers/commands.h"
 #include "trainers/config.h"
 #include "trainers/config_differences.h"
@@ -31,6 +32,8 @@ void print_model(Task& task) {
                    layer->count().trained, layer->count().deployed);
     const ParameterCount count = task.model().count();
     fmt::print("  {:<56} {:>10} trained {:>10} deployed\n", "total", count.trained, count.deployed);
+    if (const int64_t folded = deployed_numbers(task.model()); folded != count.deployed)
+        fmt::print("  deployed when folded (ralimp fold): {}\n", folded);
     if (count.regenerated != count.deployed)
         fmt::print("  deployed with fixed projections drawn again from their seed: {}\n",
                    count.regenerated);

@@ -12,10 +12,11 @@ namespace {
 
 using Changes = std::vector<std::string>;
 
-// Later changes stand above earlier ones.
-RunConfig changed_config(const std::filesystem::path& file, const std::vector<Changes>& levels) {
+// Later changes stand above earlier ones; paths in them are relative to the folder.
+RunConfig changed_config(const std::filesystem::path& file, const std::vector<Changes>& levels,
+                         const std::filesystem::path& folder) {
     std::vector<ConfigNode> layers = load_config_layers(file);
-    for (const Changes& changes : levels) layers.push_back(parse_config_overrides(changes));
+    for (const Changes& changes : levels) layers.push_back(parse_config_overrides(changes, folder));
     return config_detail::read_layers<RunConfig>(layers, {});
 }
 
@@ -73,6 +74,16 @@ void check_names(const auto& items, const char* what) {
     }
 }
 
+void check_seeds(const ComparisonConfig& config) {
+    std::set<int64_t> seeds;
+    for (const auto* list : {&config.seeds, &config.trial_seeds})
+        for (const int64_t seed : *list)
+            if (!seeds.insert(seed).second)
+                fail_with(ExitCode::bad_config,
+                          "{}: {} is there twice; trials have seeds apart from the others",
+                          list == &config.seeds ? "seeds" : "trial_seeds", seed);
+}
+
 // The trials of the comparison, each with those of the entry.
 std::vector<Changes> trials_of(const ComparisonConfig& config, const ComparisonEntry& entry) {
     std::vector<Changes> all;
@@ -87,8 +98,9 @@ std::vector<Changes> trials_of(const ComparisonConfig& config, const ComparisonE
 
 class Planner {
 public:
-    Planner(const ComparisonConfig& config, const ComparisonCase& one_case, std::size_t case_index)
-        : config_(config), case_(one_case), case_index_(case_index) {}
+    Planner(const ComparisonConfig& config, const std::filesystem::path& folder,
+            const ComparisonCase& one_case, std::size_t case_index)
+        : config_(config), folder_(folder), case_(one_case), case_index_(case_index) {}
 
     void add_settings(std::vector<ComparisonSetting>& settings) {
         for (std::size_t i = 0; i < config_.entries.size(); ++i) {
@@ -105,22 +117,52 @@ private:
 
     RunConfig config_with(const ComparisonEntry& entry, const Changes& trial,
                           const Changes& last = {}) const {
-        return changed_config(config_.run, {config_.changes,
-                                            case_.changes,
-                                            entry.changes,
-                                            trial,
-                                            {fmt::format("seed={}", config_.seeds[0])},
-                                            last});
+        return changed_config(config_.run,
+                              {config_.changes,
+                               case_.changes,
+                               entry.changes,
+                               trial,
+                               {fmt::format("seed={}", config_.seeds[0])},
+                               last},
+                              folder_);
+    }
+
+    // With a first value of the key that the config may have, if the one it has may not be: a
+    // default rank beyond the width, an odd number where pairs are needed.
+    RunConfig config_with_some_size(const ComparisonEntry& entry, const Changes& trial,
+                                    const std::vector<std::string>& keys) const {
+        try {
+            return config_with(entry, trial);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::bad_config) throw;
+            for (const std::string& key : keys)
+                for (const int64_t value : {1, 2, 4}) try {
+                        return config_with(entry, trial, {fmt::format("{}={}", key, value)});
+                    } catch (const Error& other) {
+                        if (other.code() != ExitCode::bad_config) throw;
+                    }
+            throw;
+        }
     }
 
     ComparisonSetting setting(std::size_t entry_index, const Changes& trial) {
         const ComparisonEntry& entry = config_.entries[entry_index];
-        ComparisonSetting result{
-            case_index_, entry_index, trial, {}, 0, 0, config_with(entry, trial)};
+        ComparisonSetting result{case_index_, entry_index, trial, {}, 0, 0, {}};
+        // A reference keeps the size it is given.
+        if (entry_index == 0) {
+            if (entry.solve && *entry.solve != "none")
+                fail_with(ExitCode::bad_config,
+                          "solve: the first entry is what the others are measured by");
+            result.config = config_with(entry, trial);
+            return reference(std::move(result));
+        }
+        result.config = config_with_some_size(
+            entry, trial,
+            entry.solve
+                ? std::vector<std::string>{*entry.solve}
+                : std::vector<std::string>{"network.hidden.rank", "network.hidden.features"});
         const std::string key =
             entry.solve.value_or(std::visit(SizeKey{}, hidden_of(result.config)));
-        // A reference of a kind with a size keeps the size it is given.
-        if (entry_index == 0 && !entry.solve) return reference(std::move(result));
         result.most_deployed = static_cast<int64_t>(
             std::floor(entry.share.value_or(config_.share) * static_cast<double>(reference_)));
         if (key == "none") {
@@ -130,16 +172,24 @@ private:
         const auto with_size = [&](int64_t value) {
             return config_with(entry, trial, {fmt::format("{}={}", key, value)});
         };
-        with_size(1);  // that there is such a key; its value may be too small
+        std::set<int64_t> counts;
+        std::string refusal;  // of the first value that cannot be
         const std::optional<int64_t> value =
             solve_for_size(result.most_deployed, [&](int64_t candidate) -> std::optional<int64_t> {
                 try {
-                    return deployed_numbers_of(with_size(candidate));
+                    const int64_t count = deployed_numbers_of(with_size(candidate));
+                    counts.insert(count);
+                    return count;
                 } catch (const Error& error) {
                     if (error.code() != ExitCode::bad_config) throw;
+                    if (refusal.empty()) refusal = error.what();
                     return std::nullopt;
                 }
             });
+        if (counts.empty()) throw Error(refusal, ExitCode::bad_config);
+        if (counts.size() == 1 && value > 1)
+            fail_with(ExitCode::bad_config, "solve: {} does not change the size of the network",
+                      key);
         if (!value)
             fail_with(ExitCode::bad_config,
                       "no {} gives a network of at most {} numbers, {:.3g} of the reference's {}",
@@ -158,6 +208,7 @@ private:
     }
 
     const ComparisonConfig& config_;
+    const std::filesystem::path& folder_;
     const ComparisonCase& case_;
     std::size_t case_index_;
     int64_t reference_ = 0;
@@ -172,15 +223,6 @@ std::vector<const ComparisonSetting*> ComparisonPlan::settings_of(std::size_t ca
         if (setting.case_index == case_index && setting.entry_index == entry_index)
             found.push_back(&setting);
     return found;
-}
-
-int64_t deployed_numbers(Layer& network) {
-    try {
-        return FoldedNetwork(network.parts()).cost().numbers;
-    } catch (const Error& error) {
-        if (error.code() != ExitCode::bad_config) throw;
-        return network.count().deployed;
-    }
 }
 
 std::optional<int64_t> solve_for_size(
@@ -231,13 +273,15 @@ std::optional<int64_t> solve_for_size(
     return valid_at_most(low)->first;
 }
 
-ComparisonPlan plan_comparison(const ComparisonConfig& config) {
+ComparisonPlan plan_comparison(const ComparisonConfig& config,
+                               const std::filesystem::path& folder) {
     check_names(config.entries, "entries");
     check_names(config.cases, "cases");
+    check_seeds(config);
     ComparisonPlan plan;
     plan.cases = config.cases.empty() ? std::vector<ComparisonCase>(1) : config.cases;
     for (std::size_t i = 0; i < plan.cases.size(); ++i)
-        Planner(config, plan.cases[i], i).add_settings(plan.settings);
+        Planner(config, folder, plan.cases[i], i).add_settings(plan.settings);
     const std::unique_ptr<Task> task = make_task(plan.settings[0].config);
     task->prepare_evaluation();
     plan.metrics = task->metric_names();

@@ -32,12 +32,9 @@ struct ComparisonPlan {
 };
 
 // Solves for the sizes. Error(bad_config), naming the entry, for changes that cannot be made or
-// an entry that cannot be as small as it should.
-ComparisonPlan plan_comparison(const ComparisonConfig& config);
-
-// Numbers that a network needs when it is deployed: folded (layers/folding.h) where that is
-// possible, else as its layers count them.
-int64_t deployed_numbers(Layer& network);
+// an entry that cannot be as small as it should. Paths in changes are relative to the folder.
+ComparisonPlan plan_comparison(const ComparisonConfig& config,
+                               const std::filesystem::path& folder = {});
 
 // The largest network not above `most` numbers: the value of a whole-number key that changes a size
 // in one direction. `numbers` of a value is empty where the value cannot be. Empty when no value

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "autograd/operations.h"
 #include "core/file.h"
@@ -62,11 +63,13 @@ Deployed measured(const Network& network, const Network& reference) {
     } else {
         deployed.numbers = network.run.task->model().count().deployed;
     }
+    // Each in its own type, with inputs of its own.
     const Tensor x = network.run.task->calibration_batch();
+    const Tensor reference_x = reference.run.task->calibration_batch();
     for (const int64_t rows : timed_rows) {
         throw_if_stop_requested();
-        const Tensor in = repeated_rows(x, rows);
-        const double theirs = fastest_milliseconds([&] { reference.forward(in); });
+        const Tensor in = repeated_rows(x, rows), reference_in = repeated_rows(reference_x, rows);
+        const double theirs = fastest_milliseconds([&] { reference.forward(reference_in); });
         const double ours = fastest_milliseconds([&] { network.forward(in); });
         deployed.milliseconds.push_back(ours);
         deployed.speed.push_back(theirs / ours);
@@ -80,13 +83,18 @@ bool is_better(double a, double b, bool larger_is_better) {
     return larger_is_better ? a > b : a < b;
 }
 
+std::string figure_text(double value) { return std::isnan(value) ? "–" : format_number(value); }
+
 std::string spread_text(const ComparedEntry::Spread& spread) {
+    if (std::isnan(spread.median) || spread.lowest == spread.highest)
+        return figure_text(spread.median);
     return fmt::format("{} ({} … {})", format_number(spread.median), format_number(spread.lowest),
                        format_number(spread.highest));
 }
 
 // A ratio of errors, a difference of decibels.
 std::string against(double value, double reference, bool larger_is_better) {
+    if (std::isnan(value) || std::isnan(reference)) return "–";
     return larger_is_better ? fmt::format("{:+.2f}", value - reference)
                             : fmt::format("{} ×", format_number(value / reference));
 }
@@ -135,16 +143,21 @@ private:
 
     void add_introduction() {
         const ComparisonConfig& config = outcome_.config;
+        const std::size_t seeds = config.seeds.size();
+        std::set<int64_t> steps;
+        for (const ComparisonSetting& setting : plan_.settings)
+            steps.insert(settings_of(setting.config).training.total_steps());
         document_.parts.push_back(DocumentText{fmt::format(
-            "{} of {} with {} seeds; {} with the spread from the lowest to the highest. {} "
-            "All are trained alike, with {} steps, and have at most {:.4g} % of the numbers of {}, "
-            "counted as deployed: linear maps multiplied together. Times are those of {} at a time "
-            "on {}.",
-            outcome_.metric, config.run.filename().string(), config.seeds.size(),
-            config.seeds.size() == 1 ? "one run" : "medians",
-            plan_.larger_is_better ? "Larger is better." : "Smaller is better.",
-            settings_of(plan_.settings[0].config).training.total_steps(), 100 * config.share,
-            config.entries[0].name,
+            "{} of {}, {}. {} is better. {}Of the numbers of {} the others may have {:.4g} %, "
+            "where "
+            "the settings below say nothing else, counted as deployed: linear maps multiplied "
+            "together. Times are those of {} at a time on {}.",
+            outcome_.metric, config.run.filename().string(),
+            seeds == 1 ? "one run each"
+                       : fmt::format("medians of {} seeds with the lowest and highest", seeds),
+            plan_.larger_is_better ? "Larger" : "Smaller",
+            steps.size() == 1 ? fmt::format("Each has {} steps. ", *steps.begin()) : "",
+            config.entries[0].name, 100 * config.share,
             outcome_.jobs == 1 ? "one run" : fmt::format("{} runs", outcome_.jobs),
             backend_description({}))});
     }
@@ -214,8 +227,8 @@ private:
                         plan_.larger_is_better)};
             for (const std::string& metric : metrics_)
                 if (metric != outcome_.metric)
-                    row.push_back(format_number(spread(entry, metric).median));
-            row.push_back(format_number(median_of(figures(entry, "seconds"), false)));
+                    row.push_back(figure_text(spread(entry, metric).median));
+            row.push_back(figure_text(median_of(figures(entry, "seconds"), false)));
             const auto failed = std::count_if(
                 entry.runs.begin(), entry.runs.end(),
                 [&](const auto& run) { return std::isnan(run.figure(outcome_.metric)); });
@@ -242,8 +255,8 @@ private:
         DocumentTable table;
         table.columns = {"forward pass of the median run", "multiply-adds of an input"};
         for (const int64_t rows : timed_rows) {
-            table.columns.push_back(fmt::format("{} rows, ms", rows));
-            table.columns.push_back(fmt::format("{} by it", name_of_entry(0)));
+            table.columns.push_back(fmt::format("{} {}, ms", rows, rows == 1 ? "row" : "rows"));
+            table.columns.push_back(fmt::format("times as fast as {}", name_of_entry(0)));
         }
         for (std::size_t i = 0; i < deployed.size(); ++i) {
             const Deployed& one = deployed[i];
@@ -253,11 +266,11 @@ private:
                 one.multiply_adds ? fmt::format("{}", *one.multiply_adds) : "not folded"};
             for (std::size_t k = 0; k < one.milliseconds.size(); ++k) {
                 row.push_back(format_number(one.milliseconds[k]));
-                row.push_back(fmt::format("{:.2f}", one.speed[k]));
+                row.push_back(i == 0 ? "" : fmt::format("{:.2f}", one.speed[k]));
             }
             table.rows.push_back(std::move(row));
         }
-        document_.parts.push_back(std::move(table));
+        if (!table.rows.empty()) document_.parts.push_back(std::move(table));
     }
 
     // The figure against numbers, of all runs, and in the course of the median run.
@@ -389,7 +402,10 @@ private:
         for (const ComparisonCase& one : config.cases)
             list.items.push_back(fmt::format("{}: {}", one.name, joined(one.changes)));
         for (const ComparisonEntry& entry : config.entries)
-            list.items.push_back(fmt::format("{}: {}", entry.name, joined(entry.changes)));
+            list.items.push_back(fmt::format(
+                "{}: {}{}", entry.name, joined(entry.changes),
+                entry.share ? fmt::format("; at most {:.4g} % of the numbers", 100 * *entry.share)
+                            : ""));
         document_.parts.push_back(std::move(list));
         DocumentTable trials{{"trials", "setting", "size", outcome_.metric, "taken"}, {}};
         for (std::size_t c = 0; c < plan_.cases.size(); ++c)
@@ -404,11 +420,17 @@ private:
                                                ? name_of_entry(e)
                                                : plan_.cases[c].name + ", " + name_of_entry(e),
                                            joined(setting->trial), setting->solved,
-                                           format_number(median_of(values, plan_.larger_is_better)),
+                                           figure_text(median_of(values, plan_.larger_is_better)),
                                            setting == entry.chosen ? "yes" : ""});
                 }
             }
         if (trials.rows.empty()) return;
+        std::set<std::size_t> efforts;
+        for (std::size_t e = 0; e < config.entries.size(); ++e)
+            efforts.insert(plan_.settings_of(0, e).size());
+        if (efforts.size() > 1)
+            document_.parts.push_back(
+                DocumentText{"Not all entries have the same number of trials."});
         document_.parts.push_back(DocumentText{fmt::format(
             "Of the trials of an entry, judged by seeds apart from those above ({}), the one with "
             "the best median was taken.",

@@ -15,6 +15,7 @@
 
 #include "core/file.h"
 #include "core/parallel.h"
+#include "trainers/checkpoint_folder.h"
 #include "trainers/run_folder.h"
 #include "trainers/signals.h"
 #include "trainers/subprocess.h"
@@ -30,11 +31,23 @@ std::filesystem::path messages_of(const ComparisonRun& run) { return run.folder 
 void look(ComparisonRun& run) {
     if (!RunFolder::holds_run(run.folder)) return;
     const RunFolder folder = RunFolder::open(run.folder);
+    const std::vector<uint8_t> config = read_file(folder.config().string());
+    if (std::string(config.begin(), config.end()) != write_config(run.config))
+        fail_with(ExitCode::bad_input,
+                  "{}: its config is no longer that of the comparison; move the folder away, or "
+                  "delete it to train the run anew",
+                  run.folder.string());
     if (!std::filesystem::exists(folder.result())) return;
-    Result result = read_result(folder.result().string());
+    Result result;
+    try {
+        result = read_result(folder.result().string());
+    } catch (const Error& error) {
+        fail_with(error.code(), "{}; delete the folder to train the run anew", error.what());
+    }
     const ResultValue* stopped_by = find_value(result, "stopped_by");
     const auto* text = stopped_by ? std::get_if<std::string>(stopped_by) : nullptr;
-    run.finished = text && (folder.finished() || *text == non_finite_end);
+    const bool has_model = !CheckpointFolder(folder.checkpoints()).steps().empty();
+    run.finished = text && ((folder.finished() && has_model) || *text == non_finite_end);
     if (!run.finished) return;
     run.stopped_by = *text;
     run.result = std::move(result);

@@ -121,9 +121,9 @@ std::string with_dots(std::string path) {
     return path;
 }
 
-ConfigNode parse_override(const std::string& text) {
-    const auto source = std::make_shared<const ConfigSource>(
-        ConfigSource{"override " + shown(text), std::filesystem::path()});
+ConfigNode parse_override(const std::string& text, const std::filesystem::path& folder) {
+    const auto source =
+        std::make_shared<const ConfigSource>(ConfigSource{"override " + shown(text), folder});
     const ConfigPlace place{source};
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) fail_at(place, "write key.path=value");
@@ -161,10 +161,11 @@ std::vector<ConfigNode> parse_config_layers(std::string_view text, const ConfigS
     return loader.take();
 }
 
-ConfigNode parse_config_overrides(std::span<const std::string> overrides) {
+ConfigNode parse_config_overrides(std::span<const std::string> overrides,
+                                  const std::filesystem::path& folder) {
     ConfigNode all;
     all.kind = Kind::map;
-    for (const std::string& text : overrides) merge(all, parse_override(text), "");
+    for (const std::string& text : overrides) merge(all, parse_override(text, folder), "");
     return all;
 }
 

@@ -20,7 +20,8 @@ std::vector<ConfigNode> parse_config_layers(std::string_view text, const ConfigS
 
 // One tree of all overrides, each `key.path=value` with the value in YAML; in a list, the
 // path names an item by its number: losses.0.weight=2. Their order does not matter; setting a key
-// twice is an error.
-ConfigNode parse_config_overrides(std::span<const std::string> overrides);
+// twice is an error. Relative paths are relative to `folder`; empty: the working directory.
+ConfigNode parse_config_overrides(std::span<const std::string> overrides,
+                                  const std::filesystem::path& folder = {});
 
 }  // namespace ralimp

@@ -44,6 +44,23 @@ void compare_with_run(const Checkpoint& checkpoint, const std::string& name,
 
 }  // namespace
 
+std::filesystem::path output_file(const RunOptions& options, const char* usual) {
+    const RunFolder folder = RunFolder::open(options.run);
+    const std::filesystem::path file =
+        options.output.empty() ? folder.path() / usual : options.output;
+    std::error_code error;
+    for (const auto& own : {folder.config(), folder.log(), folder.metrics(), folder.result()})
+        if (std::filesystem::equivalent(file, own, error))
+            fail_with(ExitCode::bad_config, "--output: {} is a file of the run itself",
+                      file.string());
+    if (std::filesystem::equivalent(std::filesystem::absolute(file).parent_path(),
+                                    folder.checkpoints(), error))
+        fail_with(ExitCode::bad_config, "--output: {} would stand among the run's checkpoints",
+                  file.string());
+    check_writable(file.string());
+    return file;
+}
+
 LoadedRun load_run(const RunOptions& options, TaskUse use) {
     RunFolder folder = RunFolder::open(options.run);
     const CheckpointFolder checkpoints(folder.checkpoints());

@@ -21,6 +21,11 @@ struct LoadedRun {
 // be going on. Error(bad_input) for a checkpoint that cannot be read or is of another network.
 LoadedRun load_run(const RunOptions& options, TaskUse use = TaskUse::trained_model);
 
+// The file that a command writes: the options' output, or one of the usual name in the run's
+// folder. Error(bad_config) for a file that the run itself has; Error(io) when it cannot be
+// written.
+std::filesystem::path output_file(const RunOptions& options, const char* usual);
+
 // A line on standard error.
 void warn(const std::string& line);
 
