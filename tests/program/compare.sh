@@ -108,6 +108,37 @@ expect_text runs/broken/report.md '^\| dense \|.*\| 3 \|$'
 expect 0 "$ralimp" compare broken.yaml 'entries.0.changes=[training.phases.0.optimizer.learning_rate=1e30]'
 expect_text out.txt '^12 runs, 12 of them finished'
 
+# Entries of another type, a rank that must be solved for, and paths beside the comparison.
+mkdir beside
+cp "$source_folder/configs/siren/quick.yaml" beside/run.yaml
+cat >beside/types.yaml <<END
+run: run.yaml
+changes: [network.width=6, network.hidden_layers=2, "data.size=[12, 15]", training.phases.0.steps=3]
+share: 1
+seeds: [0]
+entries:
+  - {name: dense}
+  - {name: double, changes: [precision=float64]}
+  - {name: low-rank, changes: ["network.hidden={kind: low_rank}"]}
+  - {name: symmetric, changes: ["network.hidden={kind: ralimp, split: symmetric}"], share: 20}
+END
+expect 0 "$ralimp" compare beside/types.yaml --output types
+expect_text out.txt '^low-rank +81 numbers, 100.0 %  network.hidden.rank = 6'
+expect_text types/report.md '^\| double \|'
+originals=(runs/small/runs/dense/*/pictures/original.png)
+cp "${originals[0]}" beside/own.png
+expect 0 "$ralimp" compare beside/types.yaml --check 'changes=[network.width=6, "data.size=[12, 15]", data.image=own.png]'
+
+# A run that someone went on with, or damaged.
+folder=$(sed -nE 's/^,double,0,result,.*,(runs[^,]*)$/\1/p' types/table.csv)
+echo '{"stopped_by": ' >"types/$folder/result.json"
+expect_error 3 'delete the folder to train the run anew' "$ralimp" compare beside/types.yaml --output types
+rm "types/$folder"/checkpoints/* "types/$folder"/result.json
+expect 0 "$ralimp" compare beside/types.yaml --output types
+expect_text out.txt '^4 runs, 3 of them finished'
+expect 0 "$ralimp" train "types/$folder/config.yaml" training.phases.0.steps=5 --output "types/$folder"
+expect_error 3 'its config is no longer that of the comparison' "$ralimp" compare beside/types.yaml --output types
+
 # What cannot be compared.
 expect_error 2 'no config given' "$ralimp" compare small.yaml=3
 expect_error 2 'none.yaml' "$ralimp" compare none.yaml
@@ -117,6 +148,15 @@ expect_error 2 'ralimp: no network.hidden.features gives a network of at most 2 
 expect_error 2 'ralimp: .*unknown key' "$ralimp" compare small.yaml 'entries.1.changes=[network.hidden.size=3]'
 expect 2 "$ralimp" compare "$source_folder/configs/siren/quick.yaml"
 expect_text err.txt 'quick.yaml:2:1: unknown key kind'
+expect_error 2 'narrow: solve: seed does not change the size' "$ralimp" compare small.yaml entries.2.solve=seed
+expect_error 2 'the first entry is what the others' "$ralimp" compare small.yaml entries.0.solve=network.width
+expect_error 2 'seeds: 1 is there twice' "$ralimp" compare small.yaml 'seeds=[1, 1]'
+expect_error 2 'trial_seeds: 3 is there twice' "$ralimp" compare small.yaml 'trial_seeds=[3]'
+expect_error 2 'is the folder of a run' "$ralimp" compare small.yaml --output "types/$folder"
+if [[ -e /dev/full ]]; then
+    "$ralimp" compare small.yaml 'seeds=[3]' >/dev/full 2>err.txt
+    (($? == 4)) || complain "a full standard output is no error"
+fi
 echo text >file
 expect_error 4 'file' "$ralimp" compare small.yaml --output file
 

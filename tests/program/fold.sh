@@ -21,6 +21,11 @@ expect 0 "$ralimp" fold siren --output elsewhere.h5
 [[ -s elsewhere.h5 ]] || complain "no elsewhere.h5"
 expect_error 4 'no/such' "$ralimp" fold siren --output no/such/folder.h5
 expect_error 3 'not_a_run' "$ralimp" fold not_a_run
+# Nor over what the run itself has.
+expect_error 2 'is a file of the run itself' "$ralimp" fold siren --output siren/config.yaml
+expect_error 2 "among the run's checkpoints" "$ralimp" export siren --format onnx \
+    --output siren/checkpoints/step-00000003.h5
+expect 0 "$ralimp" evaluate siren
 
 # Features that oscillate, without and with an envelope.
 for split in phase_input symmetric; do

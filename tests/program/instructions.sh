@@ -26,7 +26,7 @@ fi
 declare -A counts
 count() { # NAME CONFIG CHANGES…
     expect 0 env RALIMP_SIMD=avx2 OPENBLAS_CORETYPE=Haswell valgrind --tool=callgrind \
-        --toggle-collect='ralimp::evaluate_objective(ralimp::Task const&, ralimp::Parameters const&)' \
+        --toggle-collect='ralimp::evaluate_objective(ralimp::LossParts const&, ralimp::Parameters const&)' \
         --callgrind-out-file=callgrind.out \
         "$ralimp" train "$folder/tests/bench/work/$2.yaml" --check threads=1 "${@:3}"
     counts[$1]=$(sed -n 's/^totals: //p' callgrind.out)
