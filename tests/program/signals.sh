@@ -11,7 +11,7 @@ quiet() { PATH=$quiet_path "$ralimp" "$@"; }
 
 # wait_for FILE PATTERN
 wait_for() {
-    for ((i = 0; i < 3000; ++i)); do
+    for ((i = 0; i < 20000; ++i)); do
         grep -qsE -- "$2" "$1" && return
         sleep 0.01
     done
@@ -67,7 +67,7 @@ huge=("${tiny_pinn[@]:0:4}" training.phases.0.steps=20 training.phases.1.steps=5
 started=$(date +%s)
 interrupted INT huge/log.txt '^step 9/' "${huge[@]}" 'evaluation.grid=[4096, 2048]' --output huge
 expect_text out.txt 'interrupted by SIGINT at step (9|10);'
-(($(date +%s) - started < 60)) || complain "an evaluation was not cut short"
+(($(date +%s) - started < 240)) || complain "an evaluation was not cut short"
 expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge
 expect 0 quiet train "${huge[@]}" 'evaluation.grid=[8, 6]' --output huge-straight
 expect_same_state huge-straight huge
