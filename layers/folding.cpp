@@ -112,7 +112,7 @@ NetworkCost cost_of(std::span<const ChainLayer> steps) {
 
 int64_t deployed_numbers(const Layer& network) {
     try {
-        return FoldedNetwork(network.parts()).cost().numbers;
+        return cost_of(folded(network.parts())).numbers;
     } catch (const Error& error) {
         if (error.code() != ExitCode::bad_config) throw;
         return network.count().deployed;

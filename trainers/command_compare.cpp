@@ -16,27 +16,19 @@
 namespace ralimp {
 namespace {
 
-std::string title_of(const ComparisonPlan& plan, const ComparisonConfig& config,
-                     const ComparisonSetting& setting) {
-    const std::string& name = plan.cases[setting.case_index].name;
-    return fmt::format("{}{}{}", name, name.empty() ? "" : ", ",
-                       config.entries[setting.entry_index].name);
-}
-
 void say_plan(const ComparisonPlan& plan, const ComparisonConfig& config, Log& log) {
-    int64_t reference = 0;
     for (const ComparisonSetting& setting : plan.settings) {
-        if (setting.entry_index == 0 && (setting.trial.empty() || reference == 0))
-            reference = setting.deployed;
+        const std::string title =
+            title_of(plan.cases[setting.case_index], config.entries[setting.entry_index]);
         const std::string trial = setting.trial.empty() ? "" : "  " + join(setting.trial, " ");
-        log.line("{:<32} {:>9} numbers, {:5.1f} %  {}{}", title_of(plan, config, setting),
-                 setting.deployed,
-                 100.0 * static_cast<double>(setting.deployed) / static_cast<double>(reference),
-                 setting.solved, trial);
+        log.line(
+            "{:<32} {:>9} numbers, {:5.1f} %  {}{}", title, setting.deployed,
+            100.0 * static_cast<double>(setting.deployed) / static_cast<double>(setting.reference),
+            setting.solved, trial);
         if (setting.deployed > setting.most_deployed)
             log.warning(
                 "{}: {} numbers are more than the {} that it may have: it is compared as it is",
-                title_of(plan, config, setting), setting.deployed, setting.most_deployed);
+                title, setting.deployed, setting.most_deployed);
     }
 }
 

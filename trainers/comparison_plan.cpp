@@ -20,11 +20,6 @@ RunConfig changed_config(const std::filesystem::path& file, const std::vector<Ch
     return config_detail::read_layers<RunConfig>(layers, {});
 }
 
-const HiddenConfig& hidden_of(const RunConfig& config) {
-    return std::visit([](const auto& task) -> const HiddenConfig& { return task.network.hidden; },
-                      config);
-}
-
 // What makes layers of a kind smaller or larger.
 struct SizeKey {
     std::string operator()(const DenseHiddenConfig&) const { return "none"; }
@@ -106,15 +101,12 @@ public:
         for (std::size_t i = 0; i < config_.entries.size(); ++i) {
             const ComparisonEntry& entry = config_.entries[i];
             for (const Changes& trial : trials_of(config_, entry))
-                settings.push_back(naming(title(entry), [&] { return setting(i, trial); }));
+                settings.push_back(
+                    naming(title_of(case_, entry), [&] { return setting(i, trial); }));
         }
     }
 
 private:
-    std::string title(const ComparisonEntry& entry) const {
-        return case_.name.empty() ? entry.name : fmt::format("{}, {}", case_.name, entry.name);
-    }
-
     RunConfig config_with(const ComparisonEntry& entry, const Changes& trial,
                           const Changes& last = {}) const {
         return changed_config(config_.run,
@@ -147,7 +139,7 @@ private:
 
     ComparisonSetting setting(std::size_t entry_index, const Changes& trial) {
         const ComparisonEntry& entry = config_.entries[entry_index];
-        ComparisonSetting result{case_index_, entry_index, trial, {}, 0, 0, {}};
+        ComparisonSetting result{case_index_, entry_index, trial, {}, 0, 0, reference_, {}};
         // A reference keeps the size it is given.
         if (entry_index == 0) {
             if (entry.solve && *entry.solve != "none")
@@ -162,7 +154,7 @@ private:
                 ? std::vector<std::string>{*entry.solve}
                 : std::vector<std::string>{"network.hidden.rank", "network.hidden.features"});
         const std::string key =
-            entry.solve.value_or(std::visit(SizeKey{}, hidden_of(result.config)));
+            entry.solve.value_or(std::visit(SizeKey{}, network_of(result.config).hidden));
         result.most_deployed = static_cast<int64_t>(
             std::floor(entry.share.value_or(config_.share) * static_cast<double>(reference_)));
         if (key == "none") {
@@ -204,6 +196,7 @@ private:
         result.deployed = result.most_deployed = deployed_numbers_of(result.config);
         // Trials of the reference may change its size, which the first of them says.
         if (reference_ == 0) reference_ = result.deployed;
+        result.reference = reference_;
         return result;
     }
 
@@ -215,6 +208,10 @@ private:
 };
 
 }  // namespace
+
+std::string title_of(const ComparisonCase& one_case, const ComparisonEntry& entry) {
+    return one_case.name.empty() ? entry.name : fmt::format("{}, {}", one_case.name, entry.name);
+}
 
 std::vector<const ComparisonSetting*> ComparisonPlan::settings_of(std::size_t case_index,
                                                                   std::size_t entry_index) const {

@@ -17,8 +17,12 @@ struct ComparisonSetting {
     std::string solved;              // "network.hidden.features = 4", or empty
     int64_t deployed = 0;            // numbers of its network
     int64_t most_deployed = 0;       // that it may have
+    int64_t reference = 0;           // numbers of the reference of its case
     RunConfig config;                // with the first seed
 };
+
+// "case, entry", or the entry alone where the case has no name.
+std::string title_of(const ComparisonCase& one_case, const ComparisonEntry& entry);
 
 struct ComparisonPlan {
     std::vector<ComparisonCase> cases;  // one without a name where the config has none

@@ -168,6 +168,9 @@ private:
     const std::string& name_of_entry(std::size_t entry) const {
         return outcome_.config.entries[entry].name;
     }
+    std::string title(std::size_t case_index, std::size_t entry) const {
+        return title_of(plan_.cases[case_index], outcome_.config.entries[entry]);
+    }
     std::string suffix(std::size_t case_index) const {
         const std::string& name = plan_.cases[case_index].name;
         return name.empty() ? "" : "-" + name;
@@ -233,13 +236,8 @@ private:
                 entry.runs.begin(), entry.runs.end(),
                 [&](const auto& run) { return std::isnan(run.figure(outcome_.metric)); });
             row.push_back(fmt::format("{}", failed));
-            log_.line(
-                "{:<24} {:>9} numbers ({})  {} {}",
-                fmt::format(
-                    "{}{}",
-                    plan_.cases[case_index].name.empty() ? "" : plan_.cases[case_index].name + ", ",
-                    row[0]),
-                row[2], row[3], outcome_.metric, row[4]);
+            log_.line("{:<24} {:>9} numbers ({})  {} {}", title(case_index, i), row[2], row[3],
+                      outcome_.metric, row[4]);
             table.rows.push_back(std::move(row));
         }
         document_.parts.push_back(std::move(table));
@@ -416,10 +414,7 @@ private:
                     for (const ComparisonRun& run : entry.trials)
                         if (run.setting == setting) values.push_back(run.figure(outcome_.metric));
                     if (values.empty()) continue;
-                    trials.rows.push_back({plan_.cases[c].name.empty()
-                                               ? name_of_entry(e)
-                                               : plan_.cases[c].name + ", " + name_of_entry(e),
-                                           joined(setting->trial), setting->solved,
+                    trials.rows.push_back({title(c, e), joined(setting->trial), setting->solved,
                                            figure_text(median_of(values, plan_.larger_is_better)),
                                            setting == entry.chosen ? "yes" : ""});
                 }

@@ -282,7 +282,8 @@ ComparisonRun comparison_run(const ComparisonPlan& plan, const ComparisonConfig&
     std::visit([&](auto& task) { task.run.seed = seed; }, run_config);
     const std::string text = write_config(run_config);
     const auto hash = static_cast<uint32_t>(XXH3_64bits(text.data(), text.size()));
-    std::string title = fmt::format("{}{}{}", name, name.empty() ? "" : ", ", entry);
+    std::string title =
+        title_of(plan.cases[setting.case_index], config.entries[setting.entry_index]);
     if (!setting.trial.empty()) title += fmt::format(" ({})", join(setting.trial, " "));
     ComparisonRun run{&setting, seed, std::move(run_config),
                       fmt::format("{}, seed {}", title, seed),
