@@ -1,4 +1,4 @@
-// Denormal numbers, those below 1e-38 (float32) or 2e-308 (float64), cost x86 processors a hundred
+// Denormal numbers, those below 1e-38 (float32) or 2e-308 (float64), cost x86 processors many
 // times the time of others, and features like e^(-z²) make them by the thousand.
 #pragma once
 
