@@ -41,12 +41,32 @@ void check_trained(const LoadedRun& run) {
                   name);
 }
 
+// The changes with the kind that --kind names, which one of them may say as well.
+std::vector<std::string> changes_with_kind(const ConvertOptions& options) {
+    std::vector<std::string> changes = options.changes;
+    if (options.kind.empty()) return changes;
+    const ConfigNode tree = parse_config_overrides(changes);
+    const ConfigNode* node = &tree;
+    for (const char* key : {"network", "hidden", "kind"}) {
+        const ConfigNode::Entry* entry = node->find(key);
+        if (!entry) {
+            changes.push_back("network.hidden.kind=" + options.kind);
+            return changes;
+        }
+        node = &entry->value;
+    }
+    if (node->text != options.kind)
+        fail_with(ExitCode::bad_config,
+                  "--kind {} contradicts the change to network.hidden.kind = {}; leave one out",
+                  shown(options.kind), shown(node->text));
+    return changes;
+}
+
 // That of the run with the kind and the changes; what else the network was trained for stays.
 RunConfig converted_config(const RunConfig& trained, const ConvertOptions& options) {
     const std::string before = write_config(trained);
-    std::vector<std::string> changes = options.changes;
-    if (!options.kind.empty()) changes.push_back("network.hidden.kind=" + options.kind);
-    auto config = read_config_text<RunConfig>(before, "the config of the run", changes);
+    auto config =
+        read_config_text<RunConfig>(before, "the config of the run", changes_with_kind(options));
     for (const ConfigDifference& difference : config_differences(before, write_config(config))) {
         const std::string& path = difference.path;
         if (concerns_loss(path) && path != "network.hidden" && !path.starts_with("network.hidden."))
@@ -124,6 +144,8 @@ ExitCode convert(const ConvertOptions& options) {
     if (!(options.learning_rate > 0 && std::isfinite(options.learning_rate)))
         fail_with(ExitCode::bad_config, "--learning-rate: {} is not positive and finite",
                   options.learning_rate);
+    if (!(options.max_error > 0))
+        fail_with(ExitCode::bad_config, "--max-error: {} is not positive", options.max_error);
     const LoadedRun trained = load_run(options.run, TaskUse::training);
     check_trained(trained);
     const RunConfig config = converted_config(trained.config, options);
@@ -140,15 +162,21 @@ ExitCode convert(const ConvertOptions& options) {
     const DistillationOptions distillation{options.steps, options.learning_rate,
                                            options.derivative_order.value_or(usual_order(config))};
     conversion.start();
-    conversion.report("after the start");
+    double error = conversion.report("after the start");
     if (layers) {
         conversion.distil_layers(distillation);
-        conversion.report("after the distillation of the layers");
+        error = conversion.report("after the distillation of the layers");
     }
     if (network) {
         conversion.distil_network(distillation);
-        conversion.report("after the distillation of the network");
+        error = conversion.report("after the distillation of the network");
     }
+    if (!(error <= options.max_error))
+        fail_with(ExitCode::failure,
+                  "convert: the new network has the relative error {} on inputs it has not seen, "
+                  "more than --max-error {}, so that nothing is written; psi: free, a larger layer "
+                  "or more --steps may help, a larger --max-error writes it as it is",
+                  format_number(error), format_number(options.max_error));
     report_counts(trained.task->model(), task->model(), log);
 
     const std::string text = write_config(config);

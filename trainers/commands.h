@@ -56,10 +56,14 @@ struct ConvertOptions {
     double learning_rate = 1e-3;       // at its start
     // Up to which derivatives are distilled too, 0 to 2; none: 1 for a loss of derivatives, else 0.
     std::optional<int64_t> derivative_order;
+    // Of the new network, relative to the trained one's outputs: a network with a larger error is
+    // not written. That of a network which is 0 everywhere is 1.
+    double max_error = 1;
 };
 // Makes of a run with dense hidden layers a run with hidden layers of another kind that do the same
 // (conversion.h), with no step made. Error(bad_input) for a run that cannot be converted,
-// Error(bad_config) for a kind that none can be converted to. When it fails no folder remains.
+// Error(bad_config) for a kind that none can be converted to, Error(failure) for an error above
+// max_error. When it fails no folder remains.
 ExitCode convert(const ConvertOptions& options);
 // What a run can be written as: the surface of an sdf run as a triangle mesh (ply), or its network
 // as fold writes it (hdf5, and then as fold does it), with the same names (safetensors), or as a

@@ -50,6 +50,13 @@ double relative_error(const Tensor& y, const Tensor& wanted) {
     return std::sqrt(mean_square(y - wanted) / (size > 0 ? size : 1));
 }
 
+bool is_better(double after, double before) { return std::isfinite(after) && !(after >= before); }
+
+std::string order_text(const DistillationOptions& options) {
+    if (options.derivative_order == 0) return "";
+    return fmt::format(" with derivatives to order {}", options.derivative_order);
+}
+
 // 1 / √(C · mean square) of each of the C channels, [C, 1, 1]: the mean square of differences times
 // it is the mean over the channels of relative square errors. A channel of zeros counts as it is.
 Tensor channel_factors(const Jet& wanted) {
@@ -138,7 +145,58 @@ void Conversion::copy_layer(std::size_t i) {
     copy_tensors(tensors, converted_.model());
 }
 
+// The mean square of the relative errors of a lesson, with the derivatives up to an order.
+class Conversion::LessonLoss {
+public:
+    LessonLoss(const Lesson& lesson, const Tensor& calibration, int64_t order, int64_t width)
+        : lesson_(lesson),
+          plan_(plan_of(order, calibration.size(1))),
+          factors_(channel_factors(lesson.wanted(Jet::input(calibration, plan_)))),
+          part_rows_(rows_per_part(plan_->channels(), width, calibration.dtype())) {}
+
+    // The object and its lesson must live as long as what is returned.
+    LossParts on(const Tensor& inputs) const {
+        const int64_t rows = inputs.size(0);
+        return {(rows + part_rows_ - 1) / part_rows_, [this, inputs, rows](int64_t part) {
+                    const int64_t begin = part * part_rows_;
+                    const int64_t end = std::min(begin + part_rows_, rows);
+                    const Jet x = Jet::input(slice(inputs, 0, begin, end), plan_);
+                    const Tensor wanted = lesson_.wanted(x).channels();
+                    const Tensor difference = lesson_.outputs(x).channels() - wanted;
+                    const Tensor loss = sum(square(difference * factors_)) *
+                                        (1 / static_cast<double>(rows * wanted.size(2)));
+                    return Loss{loss, {}};
+                }};
+    }
+
+    double error(const Tensor& inputs) const {
+        return std::sqrt(loss_values(on(inputs)).front().second);
+    }
+
+private:
+    const Lesson& lesson_;
+    std::shared_ptr<const JetPlan> plan_;
+    Tensor factors_;
+    int64_t part_rows_;
+};
+
+Conversion::Lesson Conversion::network_lesson() {
+    return {"network", converted_.model(),
+            [&](const Jet& x) { return converted_.model().forward(x); },
+            [&](const Jet& x) {
+                const NoGrad pause;
+                return trained_.model().forward(x);
+            }};
+}
+
 void Conversion::distil_layers(const DistillationOptions& options) {
+    const Lesson network = network_lesson();
+    const LessonLoss loss(network, calibration_, options.derivative_order, config_.width);
+    const double before = loss.error(others_);
+    NamedTensors kept;
+    for (const auto& [name, tensor] : named_tensors(converted_.model()))
+        kept.emplace_back(name, tensor.clone());
+
     const std::vector<const Layer*> dense = trained_.model().parts();
     const std::vector<const Layer*> parts = converted_.model().parts();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -150,38 +208,22 @@ void Conversion::distil_layers(const DistillationOptions& options) {
                options);
         copy_layer(i);
     }
+
+    const double after = loss.error(others_);
+    const bool better = is_better(after, before);
+    if (!better) copy_tensors(kept, converted_.model());
+    log_.line("layers: error of the network{} {} -> {}{}", order_text(options),
+              format_number(before), format_number(after),
+              better ? "" : "; that is not better, so all of them stay as they were");
 }
 
 void Conversion::distil_network(const DistillationOptions& options) {
-    distil(
-        {"network", converted_.model(), [&](const Jet& x) { return converted_.model().forward(x); },
-         [&](const Jet& x) {
-             const NoGrad pause;
-             return trained_.model().forward(x);
-         }},
-        options);
+    distil(network_lesson(), options);
 }
 
 void Conversion::distil(const Lesson& lesson, const DistillationOptions& options) {
-    const auto plan = plan_of(options.derivative_order, calibration_.size(1));
-    const Tensor factors = channel_factors(lesson.wanted(Jet::input(calibration_, plan)));
-    const int64_t part_rows = rows_per_part(plan->channels(), config_.width, calibration_.dtype());
-    // The mean square of relative errors.
-    const auto loss_on = [&](const Tensor& inputs) {
-        const int64_t rows = inputs.size(0);
-        return LossParts{
-            (rows + part_rows - 1) / part_rows, [&, inputs, rows](int64_t part) {
-                const int64_t begin = part * part_rows, end = std::min(begin + part_rows, rows);
-                const Jet x = Jet::input(slice(inputs, 0, begin, end), plan);
-                const Tensor wanted = lesson.wanted(x).channels();
-                const Tensor loss = sum(square((lesson.outputs(x).channels() - wanted) * factors)) *
-                                    (1 / static_cast<double>(rows * wanted.size(2)));
-                return Loss{loss, {}};
-            }};
-    };
-    const auto error_now = [&] { return std::sqrt(loss_values(loss_on(others_)).front().second); };
-
-    const double before = error_now();
+    const LessonLoss lesson_loss(lesson, calibration_, options.derivative_order, config_.width);
+    const double before = lesson_loss.error(others_);
     const Parameters parameters(lesson.trained);
     const Tensor kept = parameters.values().clone();
     const auto optimizer =
@@ -190,7 +232,7 @@ void Conversion::distil(const Lesson& lesson, const DistillationOptions& options
     Pace pace(0, options.steps);
     for (int64_t step = 0; step < options.steps; ++step) {
         throw_if_stop_requested();
-        const LossParts loss = loss_on(converted_.fresh_inputs(batch_rows, drawn_++));
+        const LossParts loss = lesson_loss.on(converted_.fresh_inputs(batch_rows, drawn_++));
         const double rate = options.learning_rate * schedule_factor(schedule, step, options.steps);
         const StepResult result = optimizer->step(parameters.values(), rate, [&] {
             ObjectiveValues values = evaluate_objective(loss, parameters);
@@ -216,15 +258,11 @@ void Conversion::distil(const Lesson& lesson, const DistillationOptions& options
                       false);
     }
     log_.end_progress();
-    const double after = error_now();
-    const bool better = std::isfinite(after) && !(after >= before);
+    const double after = lesson_loss.error(others_);
+    const bool better = is_better(after, before);
     if (!better) parameters.values().copy_from(kept);
     log_.line("{}: distilled in {} steps, {:.1f} s: error{} {} -> {}{}", lesson.name, options.steps,
-              pace.seconds(),
-              options.derivative_order > 0
-                  ? fmt::format(" with derivatives to order {}", options.derivative_order)
-                  : "",
-              format_number(before), format_number(after),
+              pace.seconds(), order_text(options), format_number(before), format_number(after),
               better ? "" : "; that is not better, so it stays as it was");
 }
 
@@ -246,7 +284,7 @@ Conversion::Errors Conversion::errors(const Tensor& inputs) const {
     return errors;
 }
 
-void Conversion::report(const std::string& when) {
+double Conversion::report(const std::string& when) {
     const Errors on_calibration = errors(calibration_), on_others = errors(others_);
     log_.line("{}: relative RMS error on the inputs of calibration, and on others", when);
     for (std::size_t i = 0; i < layers_.size(); ++i)
@@ -257,6 +295,7 @@ void Conversion::report(const std::string& when) {
               format_number(on_others.model));
     for (const auto& [name, value] : converted_.evaluate())
         log_.line("  {} {}", name, format_number(value));
+    return on_others.model;
 }
 
 }  // namespace ralimp

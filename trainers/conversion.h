@@ -33,12 +33,13 @@ public:
     // that it cannot start from.
     void start();
     // Trains each layer of another kind, the first one first, to have the outputs that the dense
-    // layer in its place has in the trained network, given what the layers before it make.
+    // layer in its place has in the trained network, given what the layers before it make. Layers
+    // that come closer to theirs may all the same make a worse network: then none of them changes.
     void distil_layers(const DistillationOptions& options);
     // Trains the whole model to have the outputs of the trained one.
     void distil_network(const DistillationOptions& options);
     // Both leave what would not have a smaller error than before, on inputs that nothing learnt
-    // from, as it was. Error(non_finite) for such a loss; Interrupted (signals.h).
+    // from, as it was, and say so. Error(non_finite) for such a loss; Interrupted (signals.h).
 
     // Root mean square of the difference between the networks by that of the trained one.
     struct Errors {
@@ -47,7 +48,8 @@ public:
     };
     Errors errors(const Tensor& inputs) const;
     // Logs these on inputs of calibration and on others, and the figures of the converted model.
-    void report(const std::string& when);
+    // Returns the error of the model on the others.
+    double report(const std::string& when);
 
 private:
     // f(x): outputs of what is trained and what they should be, with the derivatives of the plan.
@@ -56,6 +58,8 @@ private:
         Layer& trained;
         std::function<Jet(const Jet&)> outputs, wanted;
     };
+    class LessonLoss;
+    Lesson network_lesson();
     void distil(const Lesson& lesson, const DistillationOptions& options);
     void start_layer(std::size_t i);
     void copy_layer(std::size_t i);

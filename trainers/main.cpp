@@ -156,6 +156,12 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
                      "whose loss is made of derivatives, 0 for the values of a siren")
         ->check(CLI::Range(0, 2))
         ->type_name("ORDER");
+    command
+        ->add_option("--max-error", options.max_error,
+                     "write no network whose relative error is larger than this at the end; 0 "
+                     "everywhere would have the error 1, inf writes whatever is finite")
+        ->type_name("ERROR")
+        ->capture_default_str();
     command->add_option("--output", options.run.output, "the folder of the new run")
         ->type_name("DIR")
         ->required();

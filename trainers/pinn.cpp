@@ -202,7 +202,7 @@ std::vector<PinnTask::ConditionGroup> PinnTask::groups_of(
             points.push_back(at.points);
             if (at.partners.defined()) points.push_back(at.partners);
             group.conditions.push_back({condition, begin, rows, at});
-            begin += at.partners.defined() ? 2 * rows : rows;
+            begin += group.conditions.back().all_rows();
         }
         if (group.conditions.empty()) continue;
         group.plan = JetPlan::make(std::move(derivatives));
@@ -212,10 +212,29 @@ std::vector<PinnTask::ConditionGroup> PinnTask::groups_of(
     return groups;
 }
 
+// Of the points of the equations and of each condition as many as their share of all points, one at
+// least: a condition may hold where the equations have no points. Any of them, as those of a grid
+// stand in order.
 Tensor PinnTask::calibration_batch() const {
-    Tensors points{residual_points_};
-    for (const ConditionGroup& group : groups_) points.push_back(group.points);
-    return slice(concatenate(points), 0, 0, calibration_batch_rows);
+    Tensors parts{residual_points_};
+    for (const ConditionGroup& group : groups_)
+        for (const auto& drawn : group.conditions)
+            parts.push_back(slice(group.points, 0, drawn.begin, drawn.begin + drawn.all_rows()));
+    int64_t all = 0;
+    for (const Tensor& part : parts) all += part.size(0);
+    if (all <= calibration_batch_rows) return concatenate(parts);
+    int64_t left = calibration_batch_rows;
+    for (std::size_t i = parts.size(); i-- > 0;) {  // the equations take what the others leave
+        const int64_t rows = parts[i].size(0);
+        const int64_t share = std::max<int64_t>(1, rows * calibration_batch_rows / all);
+        const int64_t taken = std::min(rows, i == 0 ? left : share);
+        // Steps never come as far.
+        RandomKey key = key_of(0xFFFFFFFF, RandomStream::batches);
+        key.seed += static_cast<uint64_t>(i) << 32;
+        parts[i] = index_select(parts[i], 0, slice(random_permutation(rows, key), 0, 0, taken));
+        left -= taken;
+    }
+    return concatenate(parts);
 }
 
 Tensor PinnTask::fresh_inputs(int64_t rows, int64_t number) const {

@@ -90,6 +90,8 @@ public:
 
     std::string kind() const override { return PinnConfig::kind; }
     Layer& model() override { return *model_; }
+    // Of the points of the equations and of every condition, partners included: all, or of each its
+    // share.
     Tensor calibration_batch() const override;
     // Of the conditions, at most a quarter, then of the equations; others than those of the
     // training.
@@ -134,6 +136,7 @@ private:
             const PinnCondition* condition;
             int64_t begin, rows;  // of the points; partners follow them
             ConditionPoints at;
+            int64_t all_rows() const { return at.partners.defined() ? 2 * rows : rows; }
         };
         std::vector<Drawn> conditions;
         Tensor points;  // of all of them, partners included

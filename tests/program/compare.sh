@@ -70,30 +70,19 @@ expect_text out.txt '^4 runs, 0 of them finished'
 # Stopped: the runs save their state, and the same command goes on.
 write_config long.yaml 400000
 sed -i 's/checkpoint_every=5/checkpoint_every=100000/' long.yaml
-"$ralimp" compare long.yaml --output stopped --jobs 2 >out.txt 2>err.txt &
-process=$!
-for ((i = 0; i < 600; i++)); do
-    (($(cat stopped/runs/*/*/metrics.csv 2>/dev/null | wc -l) > 20)) && break
-    sleep 0.1
-done
-kill -TERM $process
-wait $process
-code=$?
-((code == 6)) || complain "stopped with $code: $(cat err.txt)"
+start "$ralimp" compare long.yaml --output stopped --jobs 2
+rows() { (($(cat "$1"/runs/*/*/metrics.csv 2>/dev/null | wc -l) > $2)); } # FOLDER NUMBER: that its runs have more
+until_true rows stopped 20
+send TERM 6
 (($(cat stopped/runs/*/*/log.txt | grep -c '^to go on') == 2)) || complain "the runs did not save their state"
 pgrep -f "$work/stopped/runs|--output stopped/runs" >/dev/null && complain "runs are left behind"
 sed -i 's/400000/20/' long.yaml
 
 # Killed: its runs end too.
 write_config killed.yaml 400000
-"$ralimp" compare killed.yaml --output killed >out.txt 2>err.txt &
-process=$!
-for ((i = 0; i < 600; i++)); do
-    (($(cat killed/runs/*/*/metrics.csv 2>/dev/null | wc -l) > 5)) && break
-    sleep 0.1
-done
-kill -9 $process
-{ wait $process; } 2>/dev/null
+start "$ralimp" compare killed.yaml --output killed
+until_true rows killed 5
+send KILL 137
 for ((i = 0; i < 100; i++)); do
     pgrep -f -- '--output killed/runs' >/dev/null || break
     sleep 0.1

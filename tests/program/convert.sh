@@ -30,6 +30,7 @@ for task in pinn siren; do
         mapfile -t errors < <(network_errors)
         ((${#errors[@]} == 3)) || complain "$new: ${#errors[@]} errors of the network"
         expect_less "${errors[2]}" "${errors[0]}" "$new"
+        expect_text out.txt "^layers: error of the network ${lesson[$task]}[0-9.e-]+ -> [0-9.e-]+"
         expect_text out.txt "^layer_[12]: distilled in 200 steps, .* error ${lesson[$task]}[0-9.e-]+ -> [0-9.e-]+"
         expect_text out.txt '^parameters: [0-9]+ -> [0-9]+ trained \([0-9.]+ %\), [0-9]+ -> [0-9]+ deployed'
         grep -q "step 0 evaluation" "$new/log.txt" || complain "$new: no evaluation in the log"
@@ -53,6 +54,8 @@ done
 # More than one way to say it, changes before the run, and the rest of the training from elsewhere.
 expect 0 "$ralimp" convert 'network.hidden={kind: snnk, features: 8}' siren --distil none --output other
 expect_text other/config.yaml 'features: 8'
+expect 0 "$ralimp" convert siren --kind snnk 'network.hidden={kind: snnk, features: 8}' --distil none --output both
+cmp other/config.yaml both/config.yaml || complain "a kind that is said twice is another one"
 ! grep -q distilled out.txt || complain "distilled all the same"
 expect 0 "$ralimp" train other/config.yaml --weights other training.phases.0.steps=2 --output weights
 expect_text weights/log.txt 'starts with the values of other'
@@ -78,10 +81,18 @@ expect_same_state bits-1 bits-2
 expect 0 "$ralimp" convert pinn --kind monarch --derivative-order 2 --steps 100 --distil network --output second
 expect_text out.txt 'network: distilled .* error with derivatives to order 2'
 
-# The weights themselves: what is estimated from few features scatters, and that is said.
-expect 0 "$ralimp" convert siren --kind ralimp network.hidden.psi=weights network.hidden.half_width=0.1 \
-    --distil none --output scattered
+# The weights themselves: what is estimated from few features scatters, and that is said. A network that is worse than
+# none is written only when that is wanted.
+scattered=(siren --kind ralimp network.hidden.psi=weights network.hidden.half_width=0.1 --distil none --output scattered)
+expect_error 1 'has the relative error [0-9.e+]+ on inputs .*, more than --max-error 1, so that nothing is written' \
+    "$ralimp" convert "${scattered[@]}"
 expect_text out.txt 'warning: layer_1: the variance exponent of its features is [0-9.]+'
+[[ ! -e scattered ]] || complain "a network that is worse than none was written"
+expect_error 1 'more than --max-error 10,' "$ralimp" convert "${scattered[@]}" --max-error 10
+expect 0 "$ralimp" convert "${scattered[@]}" --max-error inf
+mapfile -t errors < <(network_errors)
+expect_less 10 "${errors[0]}" "the estimate"
+expect 0 "$ralimp" evaluate scattered
 
 # What cannot be converted leaves nothing behind.
 expect 0 "$ralimp" train "${tiny_siren[@]/network.hidden_layers=2/network.hidden_layers=1}" \
@@ -109,11 +120,15 @@ refuse 2 'unknown key network.hidden.rnk; did you mean rank' siren --kind low_ra
 refuse 2 'network.width cannot be changed' siren --kind low_rank network.hidden.rank=2 network.width=9
 refuse 2 'network.hidden_layers cannot be changed' siren --kind snnk network.hidden_layers=4
 refuse 2 'seed cannot be changed' siren --kind snnk seed=4
-refuse 2 'network.hidden.kind is set twice' siren --kind snnk 'network.hidden={kind: eugen}'
+refuse 2 '--kind snnk contradicts the change to network.hidden.kind = eugen; leave one out' siren --kind snnk \
+    'network.hidden={kind: eugen}'
+refuse 2 'network.hidden.kind is set twice' siren network.hidden.kind=snnk 'network.hidden={kind: snnk}'
 refuse 2 'network.hidden.features: .* GiB are available' siren --kind ralimp $features=1000000000000
 refuse 2 '--steps: .*0 not in range' siren --kind snnk --steps 0
 refuse 2 '--learning-rate: 0 is not positive' siren --kind snnk --learning-rate 0
 refuse 2 '--learning-rate: nan is not positive' siren --kind snnk --learning-rate nan
+refuse 2 '--max-error: nan is not positive' siren --kind snnk --max-error nan
+refuse 2 '--max-error: 0 is not positive' siren --kind snnk --max-error 0
 refuse 2 '--distil: .*everything not in' siren --kind snnk --distil everything
 refuse 2 '--derivative-order: .*3 not in range' siren --kind snnk --derivative-order 3
 refuse 5 'layer_1: step 2 of the distillation: the loss is nan; a lower --learning-rate' siren --kind low_rank \
@@ -133,17 +148,9 @@ expect_error 5 'the loss is nan' "$ralimp" convert siren --kind low_rank network
 expect 0 "$ralimp" convert siren --kind snnk --distil none --output empty
 
 # A signal.
-set -m  # or the shell would let its background processes ignore SIGINT
-"$ralimp" convert siren --kind snnk --steps 1000000 --output stopped >stopped.txt 2>err.txt &
-process=$!
-for ((i = 0; i < 3000; ++i)); do
-    grep -q 'after the start' stopped.txt && break
-    sleep 0.01
-done
-kill -INT $process
-wait $process
-code=$?
-((code == 6)) || complain "exit code $code after a signal"
+start "$ralimp" convert siren --kind snnk --steps 1000000 --output stopped
+until_true grep -q 'after the start' out.txt
+send INT 6
 [[ ! -e stopped ]] || complain "a folder of a conversion that was stopped"
 
 finish

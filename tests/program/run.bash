@@ -77,3 +77,32 @@ expect_same_state() { # FOLDER FOLDER
     [[ -s one.txt ]] || complain "$1 has no state"
     diff one.txt two.txt >difference.txt || { complain "$1 and $2 differ"; head -20 difference.txt; }
 }
+
+# start COMMAND…: in the background as $process, its output in out.txt and err.txt. For until_true
+# and send after it.
+start() {
+    set -m  # or the shell would let its background processes ignore SIGINT
+    "$@" >out.txt 2>err.txt &
+    process=$!
+    set +m
+}
+
+# until_true COMMAND…: waits for it to succeed, for two minutes, as long as the process is there.
+until_true() {
+    local i
+    for ((i = 0; i < 1200; ++i)); do
+        "$@" && return
+        kill -0 $process 2>/dev/null || break
+        sleep 0.1
+    done
+    complain "not seen: $*"
+}
+
+# send SIGNAL CODE: ends the process, which is to have that exit code then.
+send() {
+    local code
+    kill -"$1" $process
+    { wait $process; } 2>/dev/null
+    code=$?
+    ((code == $2)) || complain "exit code $code, not $2, after $1: $(cat err.txt)"
+}

@@ -127,7 +127,7 @@ TEST(Conversion, OfTheFullRankIsTheSameNetwork) {
 
 TEST(Conversion, LearnsLayersAndTheNetwork) {
     for (const char* hidden :
-         {"{kind: monarch, blocks: 2}", "{kind: ralimp, features: 2, train_projections: true}"}) {
+         {"{kind: monarch, blocks: 2}", "{kind: snnk, features: 8, train_projections: true}"}) {
         Pair pair(hidden);
         pair.conversion.start();
         const Tensor x = pair.converted->fresh_inputs(2000, 1 << 20);
@@ -178,6 +178,25 @@ TEST(Conversion, KeepsWhatIsBetter) {
     EXPECT_NE(thrown.text.find("network: step 2 of the distillation: the loss is"),
               std::string::npos)
         << thrown.text;
+}
+
+// Layers that come closer to the dense ones may make a worse network: then the start stays.
+TEST(Conversion, LayersDoNotMakeTheNetworkWorse) {
+    int kept = 0;
+    for (const char* hidden : {"{kind: ralimp, features: 1}", "{kind: ralimp, features: 2}",
+                               "{kind: eugen, features: 4}", "{kind: snnk, features: 8}",
+                               "{kind: tensor_train, rank: 1}"}) {
+        Pair pair(hidden);
+        pair.conversion.start();
+        const auto before = values_of(*pair.converted);
+        const Tensor held_out = pair.converted->fresh_inputs(calibration_batch_rows, 1);
+        const double error = pair.conversion.errors(held_out).model;
+        pair.conversion.distil_layers({.steps = 20, .learning_rate = 3e-3});
+        EXPECT_LE(pair.conversion.errors(held_out).model, error) << hidden;
+        kept += values_of(*pair.converted) == before;
+    }
+    EXPECT_GT(kept, 0);
+    EXPECT_LT(kept, 5);
 }
 
 }  // namespace

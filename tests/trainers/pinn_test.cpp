@@ -282,6 +282,35 @@ TEST(Pinn, WritesEveryPointWithItsCondition) {
     EXPECT_EQ(rows, (std::map<std::string, int>{{"initial", 3}, {"periodic", 4}, {"residual", 7}}));
 }
 
+// More points than a layer may start from: every kind of point has its share, and those of the
+// equations come from the whole domain.
+TEST(Pinn, TheCalibrationBatchHasOfAllPoints) {
+    for (const char* sampler : {"latin_hypercube", "grid"}) {
+        const PinnTask task = task_of(fmt::format(
+            "problem: {{kind: allen_cahn}}\nprecision: float64\nnetwork: {{hidden_layers: 2, "
+            "width: 4}}\npoints: {{residual: 20000, initial: 300, boundary: 2, sampler: {}}}\n",
+            sampler));
+        const Tensor batch = task.calibration_batch();
+        ASSERT_EQ(batch.shape(), Shape({calibration_batch_rows, 2}));
+        const std::vector<double> values = batch.to_doubles();
+        const std::size_t all = values.size() / 2;
+        std::size_t late = 0, right = 0, initial = 0, periodic = 0;
+        for (std::size_t row = 0; row < all; ++row) {
+            const double x = values[2 * row], t = values[2 * row + 1];
+            late += t > 0.5;
+            right += x > 0;
+            initial += t == 0;
+            periodic += std::abs(x) == 1;
+        }
+        const double half = 0.5 * static_cast<double>(all);
+        EXPECT_NEAR(static_cast<double>(late), half, 0.06 * half) << sampler;
+        EXPECT_NEAR(static_cast<double>(right), half, 0.06 * half) << sampler;
+        if (sampler == std::string("grid")) continue;  // it has points on the boundary too
+        EXPECT_EQ(initial, 60u);                       // 300 of 20304 points
+        EXPECT_EQ(periodic, 1u);                       // 4 of them
+    }
+}
+
 // Every kind of condition, and to the last bit the very points that the loss sees.
 TEST(Pinn, ThePointsWrittenAreThoseOfTheLoss) {
     const TemporaryFolder folder;
