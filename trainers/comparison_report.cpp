@@ -2,86 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <functional>
 #include <set>
 
-#include "autograd/operations.h"
 #include "core/file.h"
 #include "core/kernels.h"
-#include "layers/folding.h"
-#include "trainers/document.h"
-#include "trainers/forward_time.h"
-#include "trainers/loaded_run.h"
-#include "trainers/plot.h"
+#include "trainers/comparison_networks.h"
+#include "trainers/comparison_pictures.h"
+#include "trainers/comparison_table.h"
 #include "trainers/signals.h"
 
 namespace ralimp {
 namespace {
-
-constexpr double smallest_drawn_error = 1e-6;
-constexpr int64_t timed_rows[] = {1, 256, 16'384};
-
-// The network of the median run as it is deployed, and what it costs.
-struct Deployed {
-    int64_t numbers = 0;
-    std::optional<int64_t> multiply_adds;     // of a folded one
-    std::vector<double> milliseconds, speed;  // of timed_rows; against the reference
-};
-
-struct Network {
-    LoadedRun run;
-    std::optional<FoldedNetwork> folded;
-
-    Tensor forward(const Tensor& x) const {
-        return folded ? folded->forward(x) : run.task->model().forward(x);
-    }
-};
-
-RunOptions options_for(const ComparisonRun& run) {
-    RunOptions options;
-    options.run = run.folder;
-    return options;
-}
-
-Network network_of(const ComparisonRun& run) {
-    Network network{load_run(options_for(run), TaskUse::training), std::nullopt};
-    try {
-        network.folded.emplace(network.run.task->model().parts());
-    } catch (const Error& error) {
-        if (error.code() != ExitCode::bad_config) throw;
-    }
-    return network;
-}
-
-// Both in turn, so that whatever else the machine does hits both.
-Deployed measured(const Network& network, const Network& reference) {
-    const NoGrad pause;
-    Deployed deployed;
-    if (network.folded) {
-        deployed.numbers = network.folded->cost().numbers;
-        deployed.multiply_adds = network.folded->cost().multiply_adds;
-    } else {
-        deployed.numbers = network.run.task->model().count().deployed;
-    }
-    // Each in its own type, with inputs of its own.
-    const Tensor x = network.run.task->calibration_batch();
-    const Tensor reference_x = reference.run.task->calibration_batch();
-    for (const int64_t rows : timed_rows) {
-        throw_if_stop_requested();
-        const Tensor in = repeated_rows(x, rows), reference_in = repeated_rows(reference_x, rows);
-        const double theirs = fastest_milliseconds([&] { reference.forward(reference_in); });
-        const double ours = fastest_milliseconds([&] { network.forward(in); });
-        deployed.milliseconds.push_back(ours);
-        deployed.speed.push_back(theirs / ours);
-    }
-    return deployed;
-}
-
-bool is_better(double a, double b, bool larger_is_better) {
-    if (std::isnan(a)) return false;
-    if (std::isnan(b)) return true;
-    return larger_is_better ? a > b : a < b;
-}
 
 std::string figure_text(double value) { return std::isnan(value) ? "–" : format_number(value); }
 
@@ -106,16 +38,11 @@ std::string joined(const std::vector<std::string>& texts) {
 class Report {
 public:
     Report(const ComparisonOutcome& outcome, const std::filesystem::path& folder, Log& log)
-        : outcome_(outcome), plan_(outcome.plan), folder_(folder), log_(log) {
-        // The figures of a run stand between its task and its parameters.
-        bool figures = false;
-        const Result& some = any_result();
-        for (const auto& [name, value] : some) {
-            if (name == "trained_parameters") break;
-            if (figures) metrics_.push_back(name);
-            figures = true;
-        }
-    }
+        : outcome_(outcome),
+          plan_(outcome.plan),
+          folder_(folder),
+          log_(log),
+          metrics_(outcome.figure_names()) {}
 
     void write() {
         document_.title = outcome_.name;
@@ -124,18 +51,10 @@ public:
         add_settings();
         write_text("report.md", to_markdown(document_));
         write_text("report.html", to_html(document_, folder_));
-        write_text("table.csv", table());
+        write_text("table.csv", comparison_table(outcome_, folder_));
     }
 
 private:
-    const Result& any_result() const {
-        for (const auto& entries : outcome_.compared)
-            for (const ComparedEntry& entry : entries)
-                for (const ComparisonRun& run : entry.runs)
-                    if (!std::isnan(run.figure(outcome_.metric))) return run.result;
-        return outcome_.compared[0][0].runs[0].result;
-    }
-
     void write_text(const char* name, const std::string& text) const {
         write_file((folder_ / name).string(),
                    {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
@@ -171,34 +90,32 @@ private:
     std::string title(std::size_t case_index, std::size_t entry) const {
         return title_of(plan_.cases[case_index], outcome_.config.entries[entry]);
     }
-    std::string suffix(std::size_t case_index) const {
-        const std::string& name = plan_.cases[case_index].name;
-        return name.empty() ? "" : "-" + name;
-    }
-
     void add_case(std::size_t case_index) {
         if (!plan_.cases[case_index].name.empty())
             document_.parts.push_back(DocumentHeading{plan_.cases[case_index].name, 2});
         const std::size_t entries = outcome_.config.entries.size();
-        std::vector<std::optional<Network>> networks(entries);
+        std::vector<std::optional<ComparedNetwork>> networks(entries);
         for (std::size_t i = 0; i < entries; ++i) {
-            const ComparisonRun& run = median_run(entry_of(case_index, i));
-            if (!std::isnan(run.figure(outcome_.metric))) networks[i].emplace(network_of(run));
+            const ComparisonRun& run = outcome_.median_run(case_index, i);
+            if (!std::isnan(run.figure(outcome_.metric)))
+                networks[i].emplace(compared_network(run));
         }
-        std::vector<Deployed> deployed(entries);
+        std::vector<DeployedCost> deployed(entries);
         for (std::size_t i = 0; i < entries; ++i)
-            if (networks[i] && networks[0]) deployed[i] = measured(*networks[i], *networks[0]);
+            if (networks[i] && networks[0]) deployed[i] = measured_cost(*networks[i], *networks[0]);
         add_table(case_index, deployed);
         add_speed(case_index, deployed);
-        try_to_draw([&] { add_curves(case_index); });
-        try_to_draw([&] { add_pictures(case_index, networks); });
+        try_to_draw([&] {
+            const DocumentPictures curves = draw_comparison_curves(outcome_, case_index, folder_);
+            document_.parts.emplace_back(curves);
+        });
+        try_to_draw([&] {
+            for (DocumentPart& part : comparison_pictures(outcome_, case_index, networks, folder_))
+                document_.parts.push_back(std::move(part));
+        });
     }
 
-    const ComparisonRun& median_run(const ComparedEntry& entry) const {
-        return entry.median_run(outcome_.metric, plan_.larger_is_better);
-    }
-
-    void add_table(std::size_t case_index, const std::vector<Deployed>& deployed) {
+    void add_table(std::size_t case_index, const std::vector<DeployedCost>& deployed) {
         DocumentTable table;
         table.columns = {"",
                          "size",
@@ -231,7 +148,7 @@ private:
             for (const std::string& metric : metrics_)
                 if (metric != outcome_.metric)
                     row.push_back(figure_text(spread(entry, metric).median));
-            row.push_back(figure_text(median_of(figures(entry, "seconds"), false)));
+            row.push_back(figure_text(median_of(entry.figures("seconds"), false)));
             const auto failed = std::count_if(
                 entry.runs.begin(), entry.runs.end(),
                 [&](const auto& run) { return std::isnan(run.figure(outcome_.metric)); });
@@ -243,13 +160,7 @@ private:
         document_.parts.push_back(std::move(table));
     }
 
-    static std::vector<double> figures(const ComparedEntry& entry, const std::string& name) {
-        std::vector<double> values;
-        for (const ComparisonRun& run : entry.runs) values.push_back(run.figure(name));
-        return values;
-    }
-
-    void add_speed(std::size_t case_index, const std::vector<Deployed>& deployed) {
+    void add_speed(std::size_t case_index, const std::vector<DeployedCost>& deployed) {
         DocumentTable table;
         table.columns = {"forward pass of the median run", "multiply-adds of an input"};
         for (const int64_t rows : timed_rows) {
@@ -257,7 +168,7 @@ private:
             table.columns.push_back(fmt::format("times as fast as {}", name_of_entry(0)));
         }
         for (std::size_t i = 0; i < deployed.size(); ++i) {
-            const Deployed& one = deployed[i];
+            const DeployedCost& one = deployed[i];
             if (one.milliseconds.empty()) continue;
             std::vector<std::string> row{
                 entry_of(case_index, i).chosen ? name_of_entry(i) : "",
@@ -269,116 +180,6 @@ private:
             table.rows.push_back(std::move(row));
         }
         if (!table.rows.empty()) document_.parts.push_back(std::move(table));
-    }
-
-    // The figure against numbers, of all runs, and in the course of the median run.
-    void add_curves(std::size_t case_index) {
-        CurvePanel size{outcome_.metric, "deployed numbers", "", {}, false, false, {}};
-        CurvePanel time{outcome_.metric, "seconds of training", "", {}, false, false, {}};
-        double smallest = INFINITY, largest = 0;
-        for (std::size_t i = 0; i < outcome_.config.entries.size(); ++i) {
-            const ComparedEntry& entry = entry_of(case_index, i);
-            const std::vector<double> values = figures(entry, outcome_.metric);
-            size.curves.push_back(
-                {name_of_entry(i),
-                 std::vector<double>(values.size(), static_cast<double>(entry.chosen->deployed)),
-                 values, CurveStyle::points});
-            time.curves.push_back(course_of(median_run(entry), name_of_entry(i)));
-            for (const CurvePanel* panel : {&size, &time})
-                for (const double y : panel->curves.back().y)
-                    if (std::isfinite(y)) {
-                        smallest = std::min(smallest, y);
-                        largest = std::max(largest, y);
-                    }
-        }
-        size.log_y = time.log_y = smallest > 0 && largest > 10 * smallest;
-        const std::string name = fmt::format("quality{}.png", suffix(case_index));
-        plot_curves((folder_ / name).string(), {size, time});
-        document_.parts.push_back(DocumentPictures{
-            {{name, "every run by its size, and the course of the median run of each entry"}}});
-    }
-
-    Curve course_of(const ComparisonRun& run, const std::string& label) const {
-        Curve curve{label, {}, {}};
-        const MetricsTable metrics = read_metrics((run.folder / "metrics.csv").string());
-        const auto column = [&](const std::string& name) {
-            return static_cast<std::size_t>(
-                std::find(metrics.columns.begin(), metrics.columns.end(), name) -
-                metrics.columns.begin());
-        };
-        const std::size_t seconds = column("seconds"), figure = column(outcome_.metric);
-        if (seconds == metrics.columns.size() || figure == metrics.columns.size()) return curve;
-        for (const auto& row : metrics.rows) {
-            if (!row[seconds] || !row[figure]) continue;
-            curve.x.push_back(*row[seconds]);
-            curve.y.push_back(*row[figure]);
-        }
-        return curve;
-    }
-
-    void add_pictures(std::size_t case_index, const std::vector<std::optional<Network>>& networks) {
-        if (add_error_maps(case_index, networks)) return;
-        std::map<std::string, DocumentPictures> rows;  // by the name of the picture
-        for (std::size_t i = 0; i < networks.size(); ++i) {
-            if (!networks[i]) continue;
-            const ComparisonRun& run = median_run(entry_of(case_index, i));
-            std::error_code error;
-            for (const auto& file :
-                 std::filesystem::directory_iterator(run.folder / "pictures", error)) {
-                const std::string name = file.path().filename().string();
-                if (file.path().extension() != ".png" || name == "loss.png" ||
-                    name == "original.png")
-                    continue;
-                rows[name].pictures.push_back(
-                    {std::filesystem::relative(file.path(), folder_).string(),
-                     caption_of(case_index, i)});
-            }
-        }
-        for (auto& [name, pictures] : rows) {
-            document_.parts.push_back(DocumentText{name});
-            document_.parts.push_back(std::move(pictures));
-        }
-    }
-
-    std::string caption_of(std::size_t case_index, std::size_t entry) const {
-        const ComparisonRun& run = median_run(entry_of(case_index, entry));
-        return fmt::format("{}, seed {}, {} {}", name_of_entry(entry), run.seed, outcome_.metric,
-                           format_number(run.figure(outcome_.metric)));
-    }
-
-    // |error| of the first output over two axes, with one scale; of a PINN whose solution is known.
-    bool add_error_maps(std::size_t case_index,
-                        const std::vector<std::optional<Network>>& networks) {
-        std::vector<Field> fields;
-        FieldAxis x, y;
-        for (std::size_t i = 0; i < networks.size(); ++i) {
-            if (!networks[i]) continue;
-            Task& task = *networks[i]->run.task;
-            if (task.kind() != PinnConfig::kind) return false;
-            const FieldData data = task.predict({});
-            const std::string exact = data.names[0] + "_exact";
-            const auto found = std::find(data.names.begin(), data.names.end(), exact);
-            if (data.positions.size() != 2 || found == data.names.end()) return false;
-            const auto& rows = data.positions[0];
-            const auto& columns = data.positions[1];
-            y = {data.axes[0], rows.front(), rows.back()};
-            x = {data.axes[1], columns.front(), columns.back()};
-            const Tensor error =
-                select(data.values, 1, 0) - select(data.values, 1, found - data.names.begin());
-            std::vector<double> orders = error.to_doubles();
-            for (double& value : orders)
-                value = std::log10(std::max(std::abs(value), smallest_drawn_error));
-            fields.push_back({caption_of(case_index, i),
-                              Tensor::from(orders, {static_cast<int64_t>(rows.size()),
-                                                    static_cast<int64_t>(columns.size())}),
-                              1, Palette::inferno});
-        }
-        if (fields.empty()) return false;
-        const std::string name = fmt::format("errors{}.png", suffix(case_index));
-        plot_fields((folder_ / name).string(), fields, x, y, {.columns = 3});
-        document_.parts.push_back(
-            DocumentPictures{{{name, "log10 |error| of the median runs, one scale"}}});
-        return true;
     }
 
     void try_to_draw(const std::function<void()>& draw) {
@@ -433,81 +234,15 @@ private:
         document_.parts.push_back(std::move(trials));
     }
 
-    std::string table() const {
-        std::vector<std::string> columns{"case",    "entry", "seed",   "purpose",
-                                         "changes", "size",  "numbers"};
-        columns.insert(columns.end(), metrics_.begin(), metrics_.end());
-        const std::vector<std::string> others{"trained_parameters", "steps", "seconds",
-                                              "peak_memory_bytes", "clamped_exponents"};
-        columns.insert(columns.end(), others.begin(), others.end());
-        columns.insert(columns.end(), {"stopped_by", "folder"});
-        std::string text = csv_row(columns);
-        const auto add = [&](const ComparisonRun& run, const char* purpose) {
-            const ComparisonSetting& setting = *run.setting;
-            std::vector<std::string> row{plan_.cases[setting.case_index].name,
-                                         name_of_entry(setting.entry_index),
-                                         fmt::format("{}", run.seed),
-                                         purpose,
-                                         join(setting.trial, " "),
-                                         setting.solved,
-                                         fmt::format("{}", setting.deployed)};
-            for (const std::string& metric : metrics_) {
-                const double value = run.figure(metric);
-                row.push_back(std::isnan(value) ? "nan" : fmt::format("{}", value));
-            }
-            for (const std::string& other : others)
-                row.push_back(fmt::format("{}", run.figure(other)));
-            row.push_back(run.stopped_by);
-            row.push_back(std::filesystem::relative(run.folder, folder_).string());
-            text += csv_row(row);
-        };
-        for (const auto& entries : outcome_.compared)
-            for (const ComparedEntry& entry : entries) {
-                for (const ComparisonRun& run : entry.trials) add(run, "trial");
-                for (const ComparisonRun& run : entry.runs) add(run, "result");
-            }
-        return text;
-    }
-
     const ComparisonOutcome& outcome_;
     const ComparisonPlan& plan_;
     const std::filesystem::path& folder_;
     Log& log_;
-    std::vector<std::string> metrics_;
+    const std::vector<std::string> metrics_;
     Document document_;
 };
 
 }  // namespace
-
-double median_of(std::vector<double> values, bool larger_is_better) {
-    check(!values.empty(), "median: of nothing");
-    std::sort(values.begin(), values.end(),
-              [&](double a, double b) { return is_better(a, b, larger_is_better); });
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
-
-ComparedEntry::Spread ComparedEntry::spread(const std::string& metric,
-                                            bool larger_is_better) const {
-    std::vector<double> values;
-    for (const ComparisonRun& run : runs) values.push_back(run.figure(metric));
-    Spread spread{median_of(values, larger_is_better), NAN, NAN};
-    for (const double value : values) {
-        spread.lowest = std::fmin(spread.lowest, value);
-        spread.highest = std::fmax(spread.highest, value);
-    }
-    return spread;
-}
-
-const ComparisonRun& ComparedEntry::median_run(const std::string& metric,
-                                               bool larger_is_better) const {
-    std::vector<const ComparisonRun*> sorted;
-    for (const ComparisonRun& run : runs) sorted.push_back(&run);
-    std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) {
-        return is_better(a->figure(metric), b->figure(metric), larger_is_better);
-    });
-    return *sorted[(sorted.size() - 1) / 2];
-}
 
 void write_comparison_report(const ComparisonOutcome& outcome, const std::filesystem::path& folder,
                              Log& log) {

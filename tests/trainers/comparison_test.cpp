@@ -4,8 +4,8 @@
 
 #include "tests/error_of.h"
 #include "tests/temporary_folder.h"
+#include "trainers/comparison_outcome.h"
 #include "trainers/comparison_plan.h"
-#include "trainers/comparison_report.h"
 #include "trainers/config.h"
 
 namespace ralimp {
