@@ -6,12 +6,11 @@
 #include <cstring>
 #include <set>
 
-#include "core/file.h"
 #include "core/parallel.h"
 #include "trainers/commands.h"
+#include "trainers/comparison_folder.h"
 #include "trainers/comparison_report.h"
 #include "trainers/config.h"
-#include "trainers/run_folder.h"
 
 namespace ralimp {
 namespace {
@@ -21,6 +20,10 @@ void say_plan(const ComparisonPlan& plan, const ComparisonConfig& config, Log& l
         const std::string title =
             title_of(plan.cases[setting.case_index], config.entries[setting.entry_index]);
         const std::string trial = setting.trial.empty() ? "" : "  " + join(setting.trial, " ");
+        if (setting.failure) {
+            log.warning("{}{}: {}", title, trial, setting.failure->reason);
+            continue;
+        }
         log.line(
             "{:<32} {:>9} numbers, {:5.1f} %  {}{}", title, setting.deployed,
             100.0 * static_cast<double>(setting.deployed) / static_cast<double>(setting.reference),
@@ -48,13 +51,31 @@ void check_effort(const ComparisonPlan& plan, const ComparisonConfig& config, Lo
     if (efforts.size() > 1) log.warning("entries have different numbers of trials: {}", list);
 }
 
+// Runs that came to no result.
+struct Failures {
+    int64_t count = 0;
+    std::string first_title;
+    ComparisonFailure first = {};
+
+    void add(const std::string& title, const ComparisonFailure& failure) {
+        if (count++ > 0) return;
+        first_title = title;
+        first = failure;
+    }
+    // Error of the first one.
+    [[noreturn]] void report(const char* what, const std::string& more) const {
+        fail_with(first.code, "{} {}{} failed: {}{}: {}{}", count, what, count == 1 ? "" : "s",
+                  count == 1 ? "" : "the first, ", first_title, first.reason, more);
+    }
+};
+
 class Comparison {
 public:
     Comparison(const CompareOptions& options, const ComparisonConfig& config, Log& log)
         : options_(options),
           config_(config),
           log_(log),
-          plan_(plan_comparison(config, folder_of(options.config))) {
+          plan_(plan_comparison(config, log, folder_of(options.config))) {
         metric_ = config.metric.value_or(plan_.metrics[0]);
         if (std::find(plan_.metrics.begin(), plan_.metrics.end(), metric_) == plan_.metrics.end())
             fail_with(ExitCode::bad_config, "metric: a run ends with {}, not with {}",
@@ -63,8 +84,20 @@ public:
 
     const ComparisonPlan& plan() const { return plan_; }
 
-    void run(const std::filesystem::path& folder) {
+    Failures failures_of_plan() const {
+        Failures failures;
+        for (const ComparisonSetting& setting : plan_.settings)
+            if (setting.failure)
+                failures.add(
+                    title_of(plan_.cases[setting.case_index], config_.entries[setting.entry_index]),
+                    *setting.failure);
+        return failures;
+    }
+
+    Failures run(const ComparisonFolder& place) {
+        const std::filesystem::path& folder = place.path();
         log_.open_file((folder / "log.txt").string());
+        place.write_unfinished();
         say_plan(plan_, config_, log_);
         check_effort(plan_, config_, log_);
         const std::size_t entries = config_.entries.size();
@@ -96,6 +129,13 @@ public:
         for (ComparisonRun& one : runs)
             outcome.compared[one.setting->case_index][one.setting->entry_index].runs.push_back(one);
         write_comparison_report(outcome, folder, log_);
+        Failures failures;
+        for (const auto* all : {&trials, &runs})
+            for (const ComparisonRun& one : *all)
+                if (one.failure) failures.add(one.title, *one.failure);
+        place.write_finished(metric_, static_cast<int64_t>(trials.size() + runs.size()),
+                             failures.count);
+        return failures;
     }
 
 private:
@@ -115,6 +155,8 @@ private:
     const ComparisonSetting* best_setting(const std::vector<const ComparisonSetting*>& settings,
                                           const std::vector<ComparisonRun>& trials) const {
         const ComparisonSetting* best = settings[0];
+        for (const ComparisonSetting* setting : settings)
+            if (best->failure) best = setting;
         double best_value = NAN;
         for (const ComparisonSetting* setting : settings) {
             std::vector<double> values;
@@ -150,29 +192,27 @@ ExitCode compare(const CompareOptions& options) {
     Comparison comparison(options, config, log);
     if (options.check) {
         say_plan(comparison.plan(), config, log);
+        if (const Failures failures = comparison.failures_of_plan(); failures.count > 0)
+            failures.report("setting", "");
         return ExitCode::success;
     }
-    const std::filesystem::path folder = options.output.empty()
-                                             ? std::filesystem::path("runs") / options.config.stem()
-                                             : options.output;
-    if (RunFolder::holds_run(folder))
-        fail_with(ExitCode::bad_config, "{}: is the folder of a run; choose another one",
-                  folder.string());
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) fail_with(ExitCode::io, "{}: cannot be made: {}", folder.string(), error.message());
-    check_folder_writable(folder.string());
+    const ComparisonFolder folder(options.output.empty()
+                                      ? std::filesystem::path("runs") / options.config.stem()
+                                      : options.output,
+                                  options.config);
+    Failures failures;
     try {
-        comparison.run(folder);
+        failures = comparison.run(folder);
     } catch (const Error& failure) {
         if (failure.code() == ExitCode::interrupted)
             log.line("to go on: the same command again; finished runs are kept");
         throw;
     }
-    log.line("report {}", (std::filesystem::absolute(folder) / "report.html").string());
+    log.line("report {}", (std::filesystem::absolute(folder.path()) / "report.html").string());
+    if (failures.count > 0) failures.report("run", "; the same command tries again what failed");
     if (log.output_error() != 0)
         fail_with(ExitCode::io, "standard output: cannot be written: {}; everything is in {}",
-                  std::strerror(log.output_error()), folder.string());
+                  std::strerror(log.output_error()), folder.path().string());
     return ExitCode::success;
 }
 

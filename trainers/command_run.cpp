@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -13,6 +14,8 @@
 #include "layers/parameters.h"
 #include "trainers/checkpoint_folder.h"
 #include "trainers/commands.h"
+#include "trainers/comparison_config.h"
+#include "trainers/comparison_folder.h"
 #include "trainers/config.h"
 #include "trainers/loaded_run.h"
 #include "trainers/report.h"
@@ -75,6 +78,26 @@ void inspect_run(const std::filesystem::path& path) {
         for (const auto& [key, value] : read_result(folder.result().string()))
             std::visit([&, &name = key](const auto& v) { fmt::print("  {:<24} {}\n", name, v); },
                        value);
+}
+
+void inspect_comparison(const std::filesystem::path& folder) {
+    fmt::print("comparison {}\n", folder.string());
+    for (const auto& [key, value] : ComparisonFolder::state_of(folder))
+        std::visit([&, &name = key](const auto& v) { say(fmt::format("  {:<24} {}\n", name, v)); },
+                   value);
+    std::error_code none;
+    for (const char* name : {"report.md", "table.csv"})
+        if (std::filesystem::exists(folder / name, none))
+            fmt::print("  {:<24} {}\n", std::filesystem::path(name).stem().string(),
+                       (folder / name).string());
+    fmt::print("the runs are in {}, for ralimp inspect one by one\n", (folder / "runs").string());
+}
+
+// No run has entries.
+bool is_comparison_config(const std::filesystem::path& file) {
+    const std::vector<ConfigNode> layers = load_config_layers(file);
+    return std::any_of(layers.begin(), layers.end(),
+                       [](const ConfigNode& layer) { return layer.find("entries") != nullptr; });
 }
 
 // A word of a shell's command line.
@@ -187,13 +210,20 @@ ExitCode render(const RunOptions& options) {
 
 ExitCode inspect(const std::filesystem::path& file) {
     if (std::filesystem::is_directory(file)) {
-        inspect_run(file);
+        if (ComparisonFolder::holds_comparison(file) && !RunFolder::holds_run(file))
+            inspect_comparison(file);
+        else
+            inspect_run(file);
     } else if (file.extension() == ".h5") {
         inspect_checkpoint(file);
     } else if (file.extension() == ".safetensors") {
         inspect_safetensors(file);
     } else if (file.extension() == ".yaml") {
-        fmt::print("{}", write_config(read_config<RunConfig>(file), ConfigComments::help));
+        if (is_comparison_config(file))
+            fmt::print("{}",
+                       write_config(read_config<ComparisonConfig>(file), ConfigComments::help));
+        else
+            fmt::print("{}", write_config(read_config<RunConfig>(file), ConfigComments::help));
     } else if (file.extension() == ".obj" || file.extension() == ".ply") {
         for (const std::string& line : mesh_report(read_mesh(file.string())))
             fmt::print("{}\n", line);

@@ -85,10 +85,12 @@ struct CompareOptions {
     bool print_config = false;
 };
 // Trains all entries of a comparison with all seeds, as far as their runs are not finished in the
-// output folder, and writes its report.
+// output folder, and writes its report. What fails does not stop the others; the first failure is
+// an Error once all is written.
 ExitCode compare(const CompareOptions& options);
 
-// What stands in a checkpoint, a safetensors file, a run folder, an image, a mesh or a config.
+// What stands in a checkpoint, a safetensors file, the folder of a run or a comparison, an image, a
+// mesh or a config of either.
 ExitCode inspect(const std::filesystem::path& file);
 
 struct FitCommandOptions {

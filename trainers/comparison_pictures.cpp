@@ -17,6 +17,7 @@ constexpr double smallest_drawn_error = 1e-6;
 // Of the figure that decides.
 Curve course_of(const ComparisonRun& run, const std::string& metric, const std::string& label) {
     Curve curve{label, {}, {}};
+    if (run.failure) return curve;
     const MetricsTable metrics = read_metrics((run.folder / "metrics.csv").string());
     const auto column = [&](const std::string& name) {
         return static_cast<std::size_t>(
@@ -84,12 +85,13 @@ DocumentPictures draw_comparison_curves(const ComparisonOutcome& outcome, std::s
     for (std::size_t i = 0; i < outcome.config.entries.size(); ++i) {
         const ComparedEntry& entry = outcome.compared[case_index][i];
         const std::vector<double> values = entry.figures(outcome.metric);
+        const bool failed = std::all_of(entry.runs.begin(), entry.runs.end(),
+                                        [](const auto& run) { return run.failure.has_value(); });
+        const std::string label = outcome.config.entries[i].name + (failed ? " (failed)" : "");
         size.curves.push_back(
-            {outcome.config.entries[i].name,
-             std::vector<double>(values.size(), static_cast<double>(entry.chosen->deployed)),
+            {label, std::vector<double>(values.size(), static_cast<double>(entry.chosen->deployed)),
              values, CurveStyle::points});
-        time.curves.push_back(course_of(outcome.median_run(case_index, i), outcome.metric,
-                                        outcome.config.entries[i].name));
+        time.curves.push_back(course_of(outcome.median_run(case_index, i), outcome.metric, label));
         for (const CurvePanel* panel : {&size, &time})
             for (const double y : panel->curves.back().y)
                 if (std::isfinite(y)) {

@@ -6,9 +6,16 @@
 #include <vector>
 
 #include "trainers/comparison_config.h"
+#include "trainers/log.h"
 #include "trainers/run_config.h"
 
 namespace ralimp {
+
+// Why something cannot be compared; the reason is one line.
+struct ComparisonFailure {
+    ExitCode code;
+    std::string reason;
+};
 
 // One way of training one entry in one case.
 struct ComparisonSetting {
@@ -19,6 +26,9 @@ struct ComparisonSetting {
     int64_t most_deployed = 0;       // that it may have
     int64_t reference = 0;           // numbers of the reference of its case
     RunConfig config;                // with the first seed
+    uint64_t data_hash = 0;          // of the files that its runs read
+    // Data that are missing, its own or the reference's: it has no size and no runs then.
+    std::optional<ComparisonFailure> failure = {};
 };
 
 // "case, entry", or the entry alone where the case has no name.
@@ -35,9 +45,11 @@ struct ComparisonPlan {
                                                       std::size_t entry_index) const;
 };
 
-// Solves for the sizes. Error(bad_config), naming the entry, for changes that cannot be made or
-// an entry that cannot be as small as it should. Paths in changes are relative to the folder.
-ComparisonPlan plan_comparison(const ComparisonConfig& config,
+// Solves for the sizes, and says how far it is. Error(bad_config), naming the entry, for changes
+// that cannot be made or an entry that cannot be as small as it should; data that are missing are
+// failures of their settings, and the first one is an Error where no setting is left. Paths in
+// changes are relative to the folder.
+ComparisonPlan plan_comparison(const ComparisonConfig& config, Log& log,
                                const std::filesystem::path& folder = {});
 
 // The largest network not above `most` numbers: the value of a whole-number key that changes a size

@@ -48,6 +48,7 @@ public:
         document_.title = outcome_.name;
         add_introduction();
         for (std::size_t i = 0; i < plan_.cases.size(); ++i) add_case(i);
+        add_failures();
         add_settings();
         write_text("report.md", to_markdown(document_));
         write_text("report.html", to_html(document_, folder_));
@@ -65,7 +66,7 @@ private:
         const std::size_t seeds = config.seeds.size();
         std::set<int64_t> steps;
         for (const ComparisonSetting& setting : plan_.settings)
-            steps.insert(settings_of(setting.config).training.total_steps());
+            if (!setting.failure) steps.insert(settings_of(setting.config).training.total_steps());
         document_.parts.push_back(DocumentText{fmt::format(
             "{} of {}, {}. {} is better. {}Of the numbers of {} the others may have {:.4g} %, "
             "where "
@@ -140,8 +141,10 @@ private:
             std::vector<std::string> row{
                 name_of_entry(i),
                 entry.chosen->solved,
-                fmt::format("{}", numbers),
-                fmt::format("{:.1f} %", 100 * static_cast<double>(numbers) / whole),
+                numbers > 0 ? fmt::format("{}", numbers) : "–",
+                numbers > 0 && whole > 0
+                    ? fmt::format("{:.1f} %", 100 * static_cast<double>(numbers) / whole)
+                    : "–",
                 spread_text(main),
                 against(main.median, spread(reference, outcome_.metric).median,
                         plan_.larger_is_better)};
@@ -190,6 +193,21 @@ private:
         } catch (const Error& error) {
             log_.warning("{}", error.what());
         }
+    }
+
+    // Why runs have no figures; a loss that is not finite says enough in table.csv.
+    void add_failures() {
+        std::vector<std::string> reasons;
+        for (const auto& entries : outcome_.compared)
+            for (const ComparedEntry& entry : entries)
+                for (const auto* runs : {&entry.trials, &entry.runs})
+                    for (const ComparisonRun& run : *runs)
+                        if (run.failure)
+                            reasons.push_back(
+                                fmt::format("{}: {}", run.title, run.failure->reason));
+        if (reasons.empty()) return;
+        document_.parts.push_back(DocumentHeading{"Failed", 2});
+        document_.parts.push_back(DocumentList{std::move(reasons)});
     }
 
     // What was tried, and what each entry is.

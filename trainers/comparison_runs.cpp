@@ -16,6 +16,7 @@
 #include "core/file.h"
 #include "core/parallel.h"
 #include "trainers/checkpoint_folder.h"
+#include "trainers/data_files.h"
 #include "trainers/run_folder.h"
 #include "trainers/signals.h"
 #include "trainers/subprocess.h"
@@ -24,8 +25,6 @@ namespace ralimp {
 namespace {
 
 constexpr const char* non_finite_end = "non-finite loss";
-
-std::filesystem::path messages_of(const ComparisonRun& run) { return run.folder / "messages.txt"; }
 
 // Takes up what the folder says.
 void look(ComparisonRun& run) {
@@ -81,6 +80,7 @@ public:
 
     void run() {
         for (ComparisonRun& one : runs_) {
+            if (one.failure) continue;
             look(one);
             if (one.finished) learn_pace(one);
         }
@@ -110,12 +110,13 @@ private:
             }
             const Child child = std::move(children_[i]);
             children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
-            ended(*child.run, *status);
+            ended(child, *status);
         }
         while (static_cast<int64_t>(children_.size()) < jobs_) {
             const auto next = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) {
-                return !run.finished && std::none_of(children_.begin(), children_.end(),
-                                                     [&](const Child& c) { return c.run == &run; });
+                return !run.finished && !run.failure &&
+                       std::none_of(children_.begin(), children_.end(),
+                                    [&](const Child& c) { return c.run == &run; });
             });
             if (next == runs_.end()) break;
             start(*next);
@@ -130,9 +131,7 @@ private:
             RunFolder::create(run.folder).write_config(write_config(run.config));
         }
         SubprocessCommand command{{"/proc/self/exe", "train", (run.folder / "config.yaml").string(),
-                                   "--output", run.folder.string()},
-                                  {},
-                                  messages_of(run).string()};
+                                   "--output", run.folder.string()}};
         if (settings_of(run.setting->config).threads == 0)
             command.environment.push_back(
                 fmt::format("OMP_NUM_THREADS={}", std::max<int64_t>(1, thread_count() / jobs_)));
@@ -141,18 +140,21 @@ private:
             {&run, std::make_unique<Subprocess>(command), Pace::steady_seconds(), first});
     }
 
-    void ended(ComparisonRun& run, int status) {
-        if (!WIFEXITED(status))
-            give_up(run, ExitCode::failure, fmt::format("ended by signal {}", WTERMSIG(status)));
-        const auto code = static_cast<ExitCode>(WEXITSTATUS(status));
-        if (code == ExitCode::interrupted) throw Interrupted();
-        if (code != ExitCode::success && code != ExitCode::non_finite)
-            give_up(run, code, first_words(messages_of(run).string()));
+    void ended(const Child& child, int status) {
+        ComparisonRun& run = *child.run;
+        const auto code =
+            WIFEXITED(status) ? static_cast<ExitCode>(WEXITSTATUS(status)) : ExitCode::failure;
+        if (code == ExitCode::interrupted) stop_all();
+        if (!WIFEXITED(status) || (code != ExitCode::success && code != ExitCode::non_finite))
+            return failed(run, code, reason_of(*child.process, status));
+        // What it has read may be either.
+        if (hash_of_files(data_files(run.config)) != run.setting->data_hash)
+            return failed(run, ExitCode::bad_input,
+                          fmt::format("its data changed while it was trained; delete {} and try "
+                                      "again",
+                                      run.folder.string()));
         look(run);
-        if (!run.finished) give_up(run, ExitCode::failure, "ended without a result");
-        std::error_code error;
-        if (std::filesystem::file_size(messages_of(run), error) == 0)
-            std::filesystem::remove(messages_of(run), error);
+        if (!run.finished) return failed(run, ExitCode::failure, "ended without a result");
         learn_pace(run);
         const double value = run.figure(progress_.metric);
         progress_.log.line("{}/{}  {}: {}, {} s; eta {}", finished_runs(), runs_.size(), run.title,
@@ -162,20 +164,31 @@ private:
                            format_number(run.figure("seconds")), format_duration(seconds_left()));
     }
 
-    [[noreturn]] void give_up(const ComparisonRun& run, ExitCode code, const std::string& why) {
-        for (const Child& child : children_) child.process->signal(SIGTERM);
-        wait_for_all();
-        fail_with(code, "{} ({}): {}", run.title, run.folder.string(),
-                  why.starts_with("ralimp: ") ? why.substr(8) : why);
+    static std::string reason_of(const Subprocess& process, int status) {
+        if (!WIFEXITED(status)) return fmt::format("ended by signal {}", WTERMSIG(status));
+        const std::string last = last_line(process.messages());
+        if (last.empty())
+            return fmt::format("ended with exit code {} and said nothing", WEXITSTATUS(status));
+        return last.starts_with("ralimp: ") ? last.substr(8) : last;
+    }
+
+    // A disk that is full is full for all of them.
+    void failed(ComparisonRun& run, ExitCode code, const std::string& why) {
+        if (code == ExitCode::io) {
+            end_all();
+            fail_with(code, "{}: {}", run.title, why);
+        }
+        run.failure = {code, why};
+        progress_.log.warning("{}: {}", run.title, why);
     }
 
     [[noreturn]] void stop_all() {
-        for (const Child& child : children_) child.process->signal(SIGTERM);
-        wait_for_all();
+        end_all();
         throw Interrupted();
     }
 
-    void wait_for_all() {
+    void end_all() {
+        for (const Child& child : children_) child.process->signal(SIGTERM);
         for (const Child& child : children_)
             while (!child.process->wait_status())
                 std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -183,7 +196,8 @@ private:
     }
 
     int64_t finished_runs() const {
-        return std::count_if(runs_.begin(), runs_.end(), [](const auto& r) { return r.finished; });
+        return std::count_if(runs_.begin(), runs_.end(),
+                             [](const auto& r) { return r.finished || r.failure; });
     }
 
     // Seconds of a step differ from entry to entry.
@@ -213,6 +227,7 @@ private:
             const auto pace = pace_.find(run.setting->entry_index);
             const double step = pace == pace_.end() ? mean_pace() : pace->second;
             const double whole = step * static_cast<double>(total_steps(run));
+            if (run.failure) continue;
             sum += run.finished ? 0 : whole - step * static_cast<double>(steps_so_far(run));
             all += whole;
         }
@@ -231,7 +246,7 @@ private:
         double done = 0;
         std::string running;
         for (const ComparisonRun& run : runs_) {
-            if (run.finished) {
+            if (run.finished || run.failure) {
                 done += 1;
                 continue;
             }
@@ -281,13 +296,16 @@ ComparisonRun comparison_run(const ComparisonPlan& plan, const ComparisonConfig&
     RunConfig run_config = setting.config;
     std::visit([&](auto& task) { task.run.seed = seed; }, run_config);
     const std::string text = write_config(run_config);
-    const auto hash = static_cast<uint32_t>(XXH3_64bits(text.data(), text.size()));
+    const auto hash =
+        static_cast<uint32_t>(XXH3_64bits(text.data(), text.size()) ^ setting.data_hash);
     std::string title =
         title_of(plan.cases[setting.case_index], config.entries[setting.entry_index]);
     if (!setting.trial.empty()) title += fmt::format(" ({})", join(setting.trial, " "));
-    ComparisonRun run{&setting, seed, std::move(run_config),
-                      fmt::format("{}, seed {}", title, seed),
-                      root / name / entry / fmt::format("seed-{}-{:08x}", seed, hash)};
+    ComparisonRun run{
+        &setting, seed, std::move(run_config), fmt::format("{}, seed {}", title, seed), {}};
+    run.failure = setting.failure;
+    if (run.failure) return run;
+    run.folder = root / name / entry / fmt::format("seed-{}-{:08x}", seed, hash);
     look(run);
     return run;
 }

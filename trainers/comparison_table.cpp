@@ -15,7 +15,7 @@ std::string comparison_table(const ComparisonOutcome& outcome,
     const std::vector<std::string> others{"trained_parameters", "steps", "seconds",
                                           "peak_memory_bytes", "clamped_exponents"};
     columns.insert(columns.end(), others.begin(), others.end());
-    columns.insert(columns.end(), {"stopped_by", "folder"});
+    columns.insert(columns.end(), {"stopped_by", "failure", "folder"});
     std::string text = csv_row(columns);
     const auto add = [&](const ComparisonRun& run, const char* purpose) {
         const ComparisonSetting& setting = *run.setting;
@@ -31,8 +31,10 @@ std::string comparison_table(const ComparisonOutcome& outcome,
             row.push_back(std::isnan(value) ? "nan" : fmt::format("{}", value));
         }
         for (const std::string& other : others) row.push_back(fmt::format("{}", run.figure(other)));
-        row.push_back(run.stopped_by);
-        row.push_back(std::filesystem::relative(run.folder, folder).string());
+        row.push_back(run.failure ? "error" : run.stopped_by);
+        row.push_back(run.failure ? run.failure->reason : "");
+        row.push_back(run.folder.empty() ? ""
+                                         : std::filesystem::relative(run.folder, folder).string());
         text += csv_row(row);
     };
     for (const auto& entries : outcome.compared)

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <thread>
 
 #include "core/error.h"
@@ -71,11 +72,10 @@ int wait_for(Subprocess& process) {
 
 // In a group of its own: Ctrl-C on the terminal stops the training in order; it must not kill the
 // plot under way.
-int status_of_gnuplot(const std::string& folder) {
+std::unique_ptr<Subprocess> start_gnuplot(const std::string& folder) {
     try {
-        Subprocess process(
-            {.words = {"gnuplot", "-d", "script"}, .folder = folder, .messages = "messages"});
-        return wait_for(process);
+        return std::make_unique<Subprocess>(
+            SubprocessCommand{.words = {"gnuplot", "-d", "script"}, .folder = folder});
     } catch (const Error& error) {
         if (error.code() == ExitCode::bad_input)
             fail("plot: gnuplot was not found; install gnuplot-nox");
@@ -91,14 +91,15 @@ std::vector<uint8_t> run_gnuplot(const std::string& script, const std::vector<Gn
     for (const auto& [name, values] : files)
         write_quickly(folder / name, values.data(), values.size() * sizeof(double));
 
-    const int status = status_of_gnuplot(folder.path());
+    const std::unique_ptr<Subprocess> gnuplot = start_gnuplot(folder.path());
+    const int status = wait_for(*gnuplot);
     check(WIFEXITED(status), "plot: gnuplot was ended by signal {}", WTERMSIG(status));
     check(WEXITSTATUS(status) != 127, "plot: gnuplot cannot be started; install gnuplot-nox");
-    check(WEXITSTATUS(status) == 0, "plot: gnuplot failed: {}", first_words(folder / "messages"));
+    check(WEXITSTATUS(status) == 0, "plot: gnuplot failed: {}", first_words(gnuplot->messages()));
 
     std::error_code missing;
     check(std::filesystem::file_size(folder / "picture.png", missing) > 0 && !missing,
-          "plot: gnuplot made no picture: {}", first_words(folder / "messages"));
+          "plot: gnuplot made no picture: {}", first_words(gnuplot->messages()));
     return read_file(folder / "picture.png");
 }
 

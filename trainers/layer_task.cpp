@@ -56,10 +56,15 @@ LayerTask::LayerTask(const LayerConfig& config, TaskUse use)
       start_(hidden_start(config.network, 1, dtype_, static_cast<uint64_t>(config.run.seed), {})),
       part_rows_(rows_per_part(1, config.network.width, dtype_)),
       batches_(config.data.train, config.data.batch_size, static_cast<uint64_t>(config.run.seed)) {
-    std::vector<std::unique_ptr<Layer>> layers;
-    layers.push_back(make_hidden_layer(config.network, start_));
-    model_ = std::make_unique<Mlp>(std::move(layers));
+    model_ = make_model(config.network);
     if (use == TaskUse::training) set_batch(0);
+}
+
+std::unique_ptr<Layer> LayerTask::make_model(const NetworkConfig& network) const {
+    std::vector<std::unique_ptr<Layer>> layers;
+    layers.push_back(make_hidden_layer(
+        network, hidden_start(network, 1, dtype_, static_cast<uint64_t>(config_.run.seed), {})));
+    return std::make_unique<Mlp>(std::move(layers));
 }
 
 RandomKey LayerTask::key_of(uint32_t step) const {

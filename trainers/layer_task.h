@@ -84,6 +84,7 @@ public:
 
     std::string kind() const override { return LayerConfig::kind; }
     Layer& model() override { return *model_; }
+    std::unique_ptr<Layer> make_model(const NetworkConfig& network) const override;
     // Of the training.
     Tensor calibration_batch() const override;
     Tensor fresh_inputs(int64_t rows, int64_t number) const override;
@@ -123,7 +124,7 @@ private:
     LayerConfig config_;
     DType dtype_;
     HiddenStart start_;  // of the model and of the dense layer
-    std::unique_ptr<Mlp> model_;
+    std::unique_ptr<Layer> model_;
     int64_t part_rows_;
     ShuffledBatches batches_;
     mutable std::optional<Data> data_;  // made when it is needed

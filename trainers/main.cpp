@@ -349,10 +349,12 @@ ExitCode run(int argc, char** argv, std::optional<StopSignals>& signals) {
     add_export(app, export_options);
     add_compare(app, compare_options, arguments);
     add_fit(app, fit_options);
-    app.add_subcommand("inspect",
-                       "print what stands in a checkpoint, a run, a config, an image or a mesh")
+    app.add_subcommand(
+           "inspect",
+           "print what stands in a checkpoint, a run, a comparison, a config, an image or a mesh")
         ->add_option("FILE", file,
-                     "*.h5, *.safetensors, a run's folder, *.yaml, PNG, JPEG, *.obj or *.ply")
+                     "*.h5, *.safetensors, the folder of a run or a comparison, *.yaml, PNG, JPEG, "
+                     "*.obj or *.ply")
         ->required();
     check_command(app, argc, argv);
     refuse_empty_values(app, argc, argv);

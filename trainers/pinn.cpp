@@ -58,12 +58,7 @@ PinnTask::PinnTask(const PinnConfig& config, TaskUse use)
         enforced_ = enforced_conditions(config.constraints, *problem_);
         reference();  // complains now, not after the training
     }
-    auto network = make_network(config.network, problem_->domain(),
-                                static_cast<int64_t>(problem_->outputs().size()), dtype_,
-                                static_cast<uint64_t>(config.run.seed),
-                                periodic_inputs(config.constraints, *problem_));
-    model_ = std::make_unique<PinnModel>(std::move(network), problem_->trained_coefficients(),
-                                         dtype_, output_formulas(config.constraints, *problem_));
+    model_ = pinn_model(config.network);
     if (use == TaskUse::trained_model) return;
     try {
         draw_points(0);
@@ -72,6 +67,18 @@ PinnTask::PinnTask(const PinnConfig& config, TaskUse use)
         fail_with(ExitCode::bad_config, "points: {}", error.what());
     }
     weights_ = make_weights();
+}
+
+std::unique_ptr<PinnModel> PinnTask::pinn_model(const NetworkConfig& network) const {
+    auto chain = make_network(
+        network, problem_->domain(), static_cast<int64_t>(problem_->outputs().size()), dtype_,
+        static_cast<uint64_t>(config_.run.seed), periodic_inputs(config_.constraints, *problem_));
+    return std::make_unique<PinnModel>(std::move(chain), problem_->trained_coefficients(), dtype_,
+                                       output_formulas(config_.constraints, *problem_));
+}
+
+std::unique_ptr<Layer> PinnTask::make_model(const NetworkConfig& network) const {
+    return pinn_model(network);
 }
 
 std::unique_ptr<PinnWeights> PinnTask::make_weights() const {

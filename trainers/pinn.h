@@ -90,6 +90,7 @@ public:
 
     std::string kind() const override { return PinnConfig::kind; }
     Layer& model() override { return *model_; }
+    std::unique_ptr<Layer> make_model(const NetworkConfig& network) const override;
     // Of the points of the equations and of every condition, partners included: all, or of each its
     // share.
     Tensor calibration_batch() const override;
@@ -129,6 +130,7 @@ public:
     void draw_frames(const std::filesystem::path& folder, int64_t count) override;
 
 private:
+    std::unique_ptr<PinnModel> pinn_model(const NetworkConfig& network) const;
     // Conditions whose formulas need the same derivatives share a forward pass.
     struct ConditionGroup {
         std::shared_ptr<const JetPlan> plan;

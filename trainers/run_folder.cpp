@@ -1,14 +1,7 @@
 #include "trainers/run_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <system_error>
-#include <utility>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -51,13 +44,6 @@ int64_t number_of(const std::string& file_name, const std::string& name) {
 }
 
 }  // namespace
-
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
-
-RunFolder::~RunFolder() {
-    if (lock_ >= 0) ::close(lock_);
-}
 
 RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& name) {
     check(!name.empty() && name.find('/') == std::string::npos, "run: '{}' is no name for a folder",
@@ -125,16 +111,7 @@ bool RunFolder::finished() const {
 }
 
 void RunFolder::lock() {
-    if (lock_ >= 0) return;
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0)
-        fail_with(ExitCode::io, "{}: cannot be opened: {}", path_.string(), std::strerror(errno));
-    // A file system without locks is no reason to refuse.
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        ::close(descriptor);
-        fail_with(ExitCode::io, "{}: another process is writing this run", path_.string());
-    }
-    lock_ = descriptor;
+    if (!lock_.is_held()) lock_ = FolderLock(path_, "another process is writing this run");
 }
 
 void RunFolder::remove_leftovers() const {

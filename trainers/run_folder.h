@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "trainers/folder_lock.h"
+
 namespace ralimp {
 
 class RunFolder {
@@ -16,10 +18,6 @@ public:
     static RunFolder create(const std::filesystem::path& path);
     // A run that exists: Error(bad_input) when there is no config.yaml.
     static RunFolder open(const std::filesystem::path& path);
-
-    RunFolder(RunFolder&& other) noexcept;
-    RunFolder& operator=(RunFolder&&) = delete;
-    ~RunFolder();
 
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path config() const { return path_ / "config.yaml"; }
@@ -48,7 +46,7 @@ private:
     void make_subfolders() const;
 
     std::filesystem::path path_;
-    int lock_ = -1;  // descriptor of the folder itself
+    FolderLock lock_;
 };
 
 }  // namespace ralimp

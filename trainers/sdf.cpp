@@ -45,11 +45,14 @@ SdfTask::SdfTask(const SdfConfig& config)
     : config_(config),
       dtype_(dtype_of(config.run.precision)),
       surface_(config.data),
-      network_(make_network(config.network, whole_box, 1, dtype_,
-                            static_cast<uint64_t>(config.run.seed))),
+      network_(make_model(config.network)),
       plan_(JetPlan::make({{0}, {1}, {2}})),
       part_rows_(rows_per_part(plan_->channels(), hidden_width(config.network), dtype_)) {
     set_batch(0);
+}
+
+std::unique_ptr<Layer> SdfTask::make_model(const NetworkConfig& network) const {
+    return make_network(network, whole_box, 1, dtype_, static_cast<uint64_t>(config_.run.seed));
 }
 
 RandomKey SdfTask::key_of(RandomStream stream, int64_t step) const {

@@ -97,6 +97,7 @@ public:
 
     std::string kind() const override { return SdfConfig::kind; }
     Layer& model() override { return *network_; }
+    std::unique_ptr<Layer> make_model(const NetworkConfig& network) const override;
     Tensor calibration_batch() const override;
     // Half of them on the surface.
     Tensor fresh_inputs(int64_t rows, int64_t number) const override;
@@ -131,7 +132,7 @@ private:
     SdfConfig config_;
     DType dtype_;
     SdfSurface surface_;
-    std::unique_ptr<Mlp> network_;
+    std::unique_ptr<Layer> network_;
     std::shared_ptr<const JetPlan> plan_;  // the three first derivatives
     int64_t part_rows_;
     Tensor surface_points_, normals_, off_surface_points_;  // [count, 3]

@@ -69,9 +69,7 @@ SirenTask::SirenTask(const SirenConfig& config)
       batches_(points_of(grid_), batch_size_of(config.data),
                static_cast<uint64_t>(config.run.seed)) {
     const int64_t points = points_of(grid_);
-    const std::vector<double> ones(grid_.size(), 1), minus(grid_.size(), -1);
-    network_ = make_network(config.network, {minus, ones}, signal_->channels(), dtype_,
-                            static_cast<uint64_t>(config.run.seed));
+    network_ = make_model(config.network);
     const int64_t needed = config.loss.fit == FitKind::value      ? 1
                            : config.loss.fit == FitKind::gradient ? 2
                                                                   : 3;
@@ -87,6 +85,12 @@ SirenTask::SirenTask(const SirenConfig& config)
                   batch_size_of(config.data), signal_->name(), points,
                   grid_.size() == 1 ? "samples" : "pixels");
     set_batch(0);
+}
+
+std::unique_ptr<Layer> SirenTask::make_model(const NetworkConfig& network) const {
+    const std::vector<double> ones(grid_.size(), 1), minus(grid_.size(), -1);
+    return make_network(network, {minus, ones}, signal_->channels(), dtype_,
+                        static_cast<uint64_t>(config_.run.seed));
 }
 
 Tensor SirenTask::fit_targets() const {

@@ -64,6 +64,7 @@ public:
 
     std::string kind() const override { return SirenConfig::kind; }
     Layer& model() override { return *network_; }
+    std::unique_ptr<Layer> make_model(const NetworkConfig& network) const override;
     Tensor calibration_batch() const override;
     // Independent samples of the grid.
     Tensor fresh_inputs(int64_t rows, int64_t number) const override;
@@ -101,7 +102,7 @@ private:
     DType dtype_;
     std::unique_ptr<SampledSignal> signal_;
     Grid grid_;
-    std::unique_ptr<Mlp> network_;
+    std::unique_ptr<Layer> network_;
     std::shared_ptr<const JetPlan> plan_;  // the derivatives that the loss needs
     int64_t part_rows_;
     Tensor coordinates_;  // [points, axes], each from -1 to 1 over the signal

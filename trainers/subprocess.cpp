@@ -1,6 +1,7 @@
 #include "trainers/subprocess.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 #include "core/error.h"
 
@@ -40,7 +41,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& own) {
 
 // In the child, between fork and exec: system calls alone. Returns only when one fails.
 void become(const SubprocessCommand& command, char* const* words, char* const* environment,
-            pid_t parent) {
+            int messages, pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);  // it went before that was set
@@ -51,14 +52,18 @@ void become(const SubprocessCommand& command, char* const* words, char* const* e
     if (!command.folder.empty() && chdir(command.folder.c_str()) != 0) return;
     const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    const int messages =
-        open(command.messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (in < 0 || out < 0 || messages < 0) return;
+    if (in < 0 || out < 0) return;
     if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(messages, 2) < 0) return;
     execvpe(words[0], words, environment);
 }
 
 }  // namespace
+
+Subprocess::MemoryFile::MemoryFile() : descriptor(memfd_create("messages", MFD_CLOEXEC)) {
+    check(descriptor >= 0, "a file in memory cannot be made: {}", std::strerror(errno));
+}
+
+Subprocess::MemoryFile::~MemoryFile() { close(descriptor); }
 
 Subprocess::Subprocess(const SubprocessCommand& command) {
     const std::vector<char*> words = pointers_to(command.words);
@@ -70,7 +75,7 @@ Subprocess::Subprocess(const SubprocessCommand& command) {
     const pid_t parent = getpid();
     process_ = fork();
     if (process_ == 0) {
-        become(command, words.data(), environment.data(), parent);
+        become(command, words.data(), environment.data(), messages_.descriptor, parent);
         const int error = errno;
         [[maybe_unused]] const auto written = write(trouble[1], &error, sizeof error);
         _exit(127);
@@ -109,15 +114,33 @@ void Subprocess::signal(int number) const {
     if (!status_) kill(process_, number);
 }
 
-std::string first_words(const std::string& messages_file) {
-    std::ifstream file(messages_file);
+std::string Subprocess::messages() const {
+    std::string text;
+    char part[4096];
+    ssize_t got;
+    while ((got = pread(messages_.descriptor, part, sizeof part, static_cast<off_t>(text.size()))) >
+           0)
+        text.append(part, static_cast<std::size_t>(got));
+    return text;
+}
+
+std::string first_words(const std::string& messages) {
+    std::istringstream lines(messages);
     std::string text, line;
-    while (std::getline(file, line) && text.size() < 300) {
+    while (std::getline(lines, line) && text.size() < 300) {
         const std::size_t start = line.find_first_not_of(" \t^");
         if (start == std::string::npos) continue;
         text += (text.empty() ? "" : " ") + line.substr(start);
     }
     return text.empty() ? "it said nothing" : text;
+}
+
+std::string last_line(const std::string& messages) {
+    std::istringstream lines(messages);
+    std::string last, line;
+    while (std::getline(lines, line))
+        if (!line.empty()) last = line;
+    return last;
 }
 
 }  // namespace ralimp

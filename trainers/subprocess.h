@@ -10,12 +10,12 @@ namespace ralimp {
 
 struct SubprocessCommand {
     std::vector<std::string> words;  // the program, looked for in PATH, and its arguments
-    std::string folder;              // where it works; empty: where we do
-    std::string messages;            // file of its standard error, relative to that folder
+    std::string folder = {};         // where it works; empty: where we do
     std::vector<std::string> environment = {};  // "NAME=value", besides ours
 };
 
-// Nothing to read, its output to nowhere. It has a process group of its own, so that Ctrl-C on the
+// Nothing to read, its output to nowhere; its standard error is kept in memory, so that it is there
+// whatever the disk has room for. It has a process group of its own, so that Ctrl-C on the
 // terminal reaches it only by signal(); it ends (SIGTERM) when this process does, however that
 // happens, and is killed when the object goes while it runs.
 class Subprocess {
@@ -29,14 +29,23 @@ public:
     // As of waitpid(), once it has ended.
     std::optional<int> wait_status();
     void signal(int number) const;
+    // What it has said on standard error so far.
+    std::string messages() const;
 
 private:
     pid_t process_ = 0;
+    struct MemoryFile {
+        MemoryFile();
+        ~MemoryFile();
+        MemoryFile(const MemoryFile&) = delete;
+        int descriptor;
+    } messages_;
     std::optional<int> status_;
 };
 
-// The first lines of what a program said, on one line: "it said nothing" for an empty or missing
-// file.
-std::string first_words(const std::string& messages_file);
+// The first lines of what a program said, on one line: "it said nothing" for nothing.
+std::string first_words(const std::string& messages);
+// The last line that is not empty; "" for nothing.
+std::string last_line(const std::string& messages);
 
 }  // namespace ralimp

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "trainers/metrics.h"
 
 namespace ralimp {
+
+struct NetworkConfig;
 
 // Rows of a part for a network of this width that carries so many derivative channels: about 400 kB
 // for each layer.
@@ -61,6 +64,8 @@ public:
     // "pinn", "siren": the kind in the config.
     virtual std::string kind() const = 0;
     virtual Layer& model() = 0;
+    // A model for the same task with another network, at its start.
+    virtual std::unique_ptr<Layer> make_model(const NetworkConfig& network) const = 0;
     // Inputs the model will see, [rows, inputs], for layers that start from data; at most
     // calibration_batch_rows.
     virtual Tensor calibration_batch() const = 0;

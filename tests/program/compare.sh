@@ -60,8 +60,8 @@ rm -r "runs/small/$folder"
 expect 0 "$ralimp" compare small.yaml
 expect_text out.txt '^12 runs, 11 of them finished'
 expect_text out.txt '^12/12  narrow, seed 4: '
-sed -E 's/,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*$//' before.csv >before.txt # without times
-sed -E 's/,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*$//' runs/small/table.csv | diff before.txt - || complain "another result"
+sed -E 's/(,[^,]*){6}$//' before.csv >before.txt # without times
+sed -E 's/(,[^,]*){6}$//' runs/small/table.csv | diff before.txt - || complain "another result"
 # Other settings are other runs; the old ones stay.
 expect 0 "$ralimp" compare small.yaml 'seeds=[3]' changes.3=training.phases.0.steps=11
 expect_text out.txt '^4 runs, 0 of them finished'
@@ -89,6 +89,86 @@ for ((i = 0; i < 100; i++)); do
 done
 ((i < 100)) || complain "a run outlives its comparison"
 
+# Two at a time would mix their logs and reports; another config would take the place of a report.
+start "$ralimp" compare killed.yaml --output killed
+until_true rows killed 8
+expect_error 4 'killed: another comparison is under way there; wait' "$ralimp" compare killed.yaml --output killed
+send TERM 6
+(($(grep -c '^dense .* numbers, 100.0 %' killed/log.txt) == 2)) || complain "a comparison that was refused wrote into the log"
+mkdir elsewhere
+cp small.yaml elsewhere/small.yaml
+cp runs/small/report.md before.md
+expect_error 2 "^ralimp: runs/small: holds the comparison of $work/small.yaml, not that of $work/elsewhere/small.yaml; choose" \
+    "$ralimp" compare elsewhere/small.yaml
+cmp before.md runs/small/report.md || complain "another comparison's report was replaced"
+expect 0 "$ralimp" inspect runs/small
+expect_text out.txt "^  config +$work/small.yaml"
+expect_text out.txt '^  state +finished'
+expect_text out.txt '^  report +runs/small/report.md'
+expect 0 "$ralimp" inspect killed
+expect_text out.txt '^  state +unfinished'
+expect 0 "$ralimp" inspect small.yaml
+expect_text out.txt '^entries:  # what is compared'
+
+# Data that are missing, or of a run that fails: the others go on, and that is said everywhere, also by the exit code.
+originals=(runs/small/runs/dense/*/pictures/original.png)
+cp "${originals[0]}" own.png
+write_config missing.yaml 10
+cat >>missing.yaml <<END
+  - {name: gone, changes: [data.size=null, data.image=gone.png]}
+END
+missing=("$ralimp" compare missing.yaml 'seeds=[3]' --output missing)
+expect_error 3 "^ralimp: 1 setting failed: gone: $work/gone.png: cannot be read: No such file" "${missing[@]}" --check
+[[ ! -e missing ]] || complain "--check writes"
+expect_error 3 "^ralimp: 1 run failed: gone, seed 3: $work/gone.png: cannot be read: No such file or directory; the same" \
+    "${missing[@]}"
+expect_text missing/log.txt "^warning: gone: $work/gone.png: cannot be read"
+expect_text missing/log.txt '^4/5  eugen, seed 3: psnr|^5/5  eugen, seed 3: psnr'
+expect_text missing/report.md '^\| gone \|.*\| 1 \|$'
+for file in report.md report.html; do
+    expect_text missing/$file "gone, seed 3: $work/gone.png: cannot be read"
+done
+expect_text missing/table.csv "^,gone,3,result,.*,error,$work/gone.png: cannot be read: No such file or directory,$"
+(($(grep -c ',result,.*,completed,,runs' missing/table.csv) == 4)) || complain "the others did not go on"
+expect 0 "$ralimp" inspect missing
+expect_text out.txt '^  failed +1'
+cp own.png gone.png
+expect 0 "${missing[@]}"
+expect_text out.txt '^5 runs, 4 of them finished'
+expect_text missing/table.csv '^,gone,3,result,.*,completed,,runs/gone/'
+# Other data are another run.
+"$ralimp" render missing/runs/gone/* --size 12x15 --output other >out.txt 2>err.txt
+cp other/reconstruction_12x15.png gone.png
+expect 0 "${missing[@]}"
+expect_text out.txt '^5 runs, 4 of them finished'
+expect_text out.txt '^5/5  gone, seed 3: psnr'
+runs=(missing/runs/gone/*)
+((${#runs[@]} == 2)) || complain "the run of other data has taken the place of a run"
+# A run that is killed.
+rm -r missing/runs/narrow/*
+cat >kill_narrow.sh <<'END'
+until pid=$(pgrep -f -- "--output killed-run/runs/narrow"); do sleep 0.01; done
+kill -KILL $pid
+END
+write_config killed_run.yaml 10
+sed -i 's/{name: narrow, changes: \[/&training.phases.0.steps=400000, /' killed_run.yaml
+bash kill_narrow.sh &
+expect_error 1 '^ralimp: 1 run failed: narrow, seed 3: ended by signal 9; the same' \
+    "$ralimp" compare killed_run.yaml 'seeds=[3]' --output killed-run
+wait
+expect_text killed-run/table.csv '^,narrow,3,result,.*,error,ended by signal 9,runs/narrow/'
+expect_text killed-run/table.csv '^,eugen,3,result,.*,completed,,runs/eugen/'
+
+# A disk that is full for a run: it stops all, and its own words are passed on.
+library=$(dirname "$ralimp")/tests/libfault_injection.so
+if [[ -f $library ]]; then
+    runs=(runs/small/runs/narrow/seed-4-*)
+    rm -r "${runs[0]}"/{checkpoints,result.json}
+    expect_error 4 "^ralimp: narrow, seed 4: .*: cannot be written: No space left on device" \
+        env FAULT=full FAULT_AT=0 FAULT_IN="${runs[0]}/" LD_PRELOAD="$library" \
+        ASAN_OPTIONS=verify_asan_link_order=0 "$ralimp" compare small.yaml
+fi
+
 # A loss that is not finite is a result.
 write_config broken.yaml 10
 expect 0 "$ralimp" compare broken.yaml 'entries.0.changes=[training.phases.0.optimizer.learning_rate=1e30]'
@@ -114,8 +194,7 @@ END
 expect 0 "$ralimp" compare beside/types.yaml --output types
 expect_text out.txt '^low-rank +81 numbers, 100.0 %  network.hidden.rank = 6'
 expect_text types/report.md '^\| double \|'
-originals=(runs/small/runs/dense/*/pictures/original.png)
-cp "${originals[0]}" beside/own.png
+cp own.png beside/own.png
 expect 0 "$ralimp" compare beside/types.yaml --check 'changes=[network.width=6, "data.size=[12, 15]", data.image=own.png]'
 
 # A run that someone went on with, or damaged.

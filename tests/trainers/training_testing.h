@@ -28,6 +28,9 @@ public:
 
     std::string kind() const override { return inner_->kind(); }
     Layer& model() override { return inner_->model(); }
+    std::unique_ptr<Layer> make_model(const NetworkConfig& network) const override {
+        return inner_->make_model(network);
+    }
     Tensor calibration_batch() const override { return inner_->calibration_batch(); }
     Tensor fresh_inputs(int64_t rows, int64_t number) const override {
         return inner_->fresh_inputs(rows, number);
