@@ -35,7 +35,7 @@ for command in train evaluate predict render convert export fit inspect; do
         grep -vxE -- '--help|--check|--partial|--print-config|--derivatives')
     expect_error 2 'the value is empty' "$ralimp" "$command" ''
 done
-((values == 26)) || complain "$values options with a value were found"
+((values == 27)) || complain "$values options with a value were found"
 RALIMP_SIMD=mmx expect_error 2 "^ralimp: RALIMP_SIMD: 'mmx' is not .* use baseline" "$ralimp" inspect a.h5
 RALIMP_SIMD='' expect_error 3 'a.h5: cannot be read' "$ralimp" inspect a.h5
 
