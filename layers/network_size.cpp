@@ -150,7 +150,7 @@ NetworkSize size_of_hidden(const RalimpConfig& config, double width, DType dtype
     const double rational = channels * m * waves, features = rational + degree * m;
     const double rows = (config.share_projections ? std::min(waves, 1.0) : waves) * drawn +
                         m * (config.share_rows ? degree : degree * (degree + 1) / 2) -
-                        (config.share_polynomial && degree > 0 && rational > 0 ? m : 0);
+                        (config.shares_polynomial() && degree > 0 && rational > 0 ? m : 0);
     const bool free = config.psi == PsiMode::free, exact = !config.s_max;
     NetworkSize size;
     size.features = features;

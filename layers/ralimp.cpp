@@ -38,8 +38,8 @@ int64_t polynomial_row_count(const RalimpConfig& config, int64_t shared) {
 
 // Nodes may all be cut off.
 int64_t shared_row_count(const RalimpConfig& config, const FeatureSlots& slots) {
-    return config.share_polynomial && config.degree > 0 && slots.features() > 0 ? config.features
-                                                                                : 0;
+    return config.shares_polynomial() && config.degree > 0 && slots.features() > 0 ? config.features
+                                                                                   : 0;
 }
 
 }  // namespace
@@ -143,12 +143,13 @@ std::vector<ChainLayer> Ralimp::as_chain() const {
     if (!has_chain_form()) return {};
     const int64_t degree = std::max<int64_t>(config_.degree, 0);
     const Tensor frequencies = atoms_.frequencies();
-    ChainFeatures features = slots_.chain_features(frequencies, config_.norm != FeatureNorm::none);
+    ChainFeatures features =
+        slots_.chain_features(frequencies, config_.norm_used() != FeatureNorm::none);
     features.rows = degree > 0 ? config_.features : 0;
     features.degree = degree;
     features.shared_rows = shared_rows_;
     features.limit = limit();
-    if (config_.norm == FeatureNorm::exact) features.norm_weights = square(input_scale_);
+    if (config_.norm_used() == FeatureNorm::exact) features.norm_weights = square(input_scale_);
     auto [psi, constant] = weight_side();
     if (config_.psi == PsiMode::free) {
         psi = psi * feature_inverse_;
@@ -221,11 +222,11 @@ Jet Ralimp::rational_features(const Jet& x, const Jet& projections) const {
             slice(table, 0, feature_table::cosine, feature_table::shift) * inverse;
         table = concatenate({exponents, factors, unsqueeze(shift, 0)});
     }
-    if (config_.norm == FeatureNorm::none)
+    if (config_.norm_used() == FeatureNorm::none)
         return exponential_features(projections, nullptr, slots_.blocks(), table,
                                     slots_.oscillating(), limit());
     const Jet norms =
-        config_.norm == FeatureNorm::exact
+        config_.norm_used() == FeatureNorm::exact
             ? linear(square(x), unsqueeze(square(input_scale_), 0), Tensor())
             : sum_features(square(projections)) * (1.0 / static_cast<double>(slots_.rows()));
     return exponential_features(projections, &norms, slots_.blocks(), table, slots_.oscillating(),

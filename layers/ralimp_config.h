@@ -54,7 +54,7 @@ struct RalimpConfig {
 
     int64_t features = 8;    // m: two features a frequency for each (four when concatenated)
     double half_width = 3;   // T
-    int64_t degree = 2;      // K; -1: no polynomial
+    int64_t degree = 1;      // K; -1: no polynomial
     int64_t pole_pairs = 1;  // J
     int64_t multiplicity = 1;
     bool minimax = false;
@@ -63,12 +63,12 @@ struct RalimpConfig {
     std::optional<double> s_max;
     Split split = Split::real_input;
     FeatureLayout layout = FeatureLayout::merged;
-    bool share_projections = true;  // one set of rows for all frequencies
-    bool share_rows = true;         // of the polynomial: prefix products
-    bool share_polynomial = false;  // its first rows are those of the rational features
+    bool share_projections = true;         // one set of rows for all frequencies
+    bool share_rows = true;                // of the polynomial: prefix products
+    std::optional<bool> share_polynomial;  // its first rows are those of the rational features
     bool antithetic = true;
     bool orthogonal = true;
-    FeatureNorm norm = FeatureNorm::exact;
+    std::optional<FeatureNorm> norm;
     PsiMode psi = PsiMode::free;
     double exponent_limit = default_exponent_limit;
 
@@ -76,13 +76,33 @@ struct RalimpConfig {
     Balance balance = Balance::scalar;
     ScaleOptions scale;
     // free mode
-    std::optional<double> start_rms;  // of √s_max g·x; null: 0.4 symmetric, else 1
+    std::optional<double> start_rms;  // of √s_max g·x
     double ridge = 1e-4;
 
     bool train_positions = true;     // p
     bool train_widths = true;        // log q
     bool train_coefficients = true;  // a, b, and the polynomial's
-    bool train_projections = false;  // the rows g
+    bool train_projections = true;   // the rows g
+
+    // What the options are that are null. Of the estimator, with psi: weights, what makes it free
+    // of bias; of trained features what served best.
+    bool shares_polynomial() const {
+        return share_polynomial.value_or(psi == PsiMode::free && can_share_polynomial());
+    }
+    FeatureNorm norm_used() const {
+        if (norm) return *norm;
+        if (psi == PsiMode::weights) return FeatureNorm::exact;
+        return split == Split::phase_input ? FeatureNorm::none : FeatureNorm::projected;
+    }
+    double start_rms_used() const {
+        if (start_rms) return *start_rms;
+        if (split == Split::symmetric) return 0.4;
+        return split == Split::phase_input ? 10 : 2.5;
+    }
+    // Pairs of opposite rows are half as many rows as features.
+    bool can_share_polynomial() const {
+        return share_projections && (split != Split::symmetric || !antithetic);
+    }
 
     static void describe(auto& config, auto& field) {
         field("features", config.features, "random features of each part, m", at_least(1));
@@ -106,17 +126,17 @@ struct RalimpConfig {
               "polynomial degrees share their projection rows (prefix products)");
         field("share_polynomial", config.share_polynomial,
               "the polynomial's first rows are those of the rational features: as many features of "
-              "fewer projections");
-        field.check(
-            "share_polynomial",
-            !config.share_polynomial || (config.share_projections &&
-                                         (config.split != Split::symmetric || !config.antithetic)),
-            "needs share_projections, and of the symmetric split antithetic: false, for as "
-            "many rows as features");
+              "fewer projections; null: where it can, of psi: free");
+        field.check("share_polynomial",
+                    !config.share_polynomial.value_or(false) || config.can_share_polynomial(),
+                    "needs share_projections, and of the symmetric split antithetic: false, for as "
+                    "many rows as features");
         field("antithetic", config.antithetic,
               "pairs of opposite rows; real and phase input always have them");
         field("orthogonal", config.orthogonal, "orthogonal projection rows");
-        field("norm", config.norm, "where |x|^2 comes from");
+        field("norm", config.norm,
+              "where |x|^2 comes from; null: exact for psi: weights, none for phase_input, else "
+              "projected");
         field("psi", config.psi, "whether the weights or psi itself is the parameter");
         field("exponent_limit", config.exponent_limit,
               "the features' exponents are clamped to it and the clamps counted; at 20 float32 "
@@ -126,7 +146,7 @@ struct RalimpConfig {
         field("scale", config.scale, "division of x and w by tau, of psi: weights");
         field("start_rms", config.start_rms,
               "RMS of the largest exponent at the start, of psi: free; null: 0.4 for symmetric, "
-              "1 for the others",
+              "10 for phase_input, 2.5 for real_input",
               more_than(0));
         field("ridge", config.ridge, "penalty of the least-squares start of psi: free",
               more_than(0));

@@ -89,8 +89,7 @@ void Ralimp::start_free(const Tensor& x) {
         })));
     if (!(rms > 0 && std::isfinite(rms)))
         fail_with(ExitCode::bad_config, "ralimp: the calibration batch is all zero or not finite");
-    const double wanted = config_.start_rms.value_or(config_.split == Split::symmetric ? 0.4 : 1);
-    input_scale_.fill(wanted / rms);
+    input_scale_.fill(config_.start_rms_used() / rms);
 
     const Standardization standard = standardization_of(features_of(*this, x));
     feature_mean_.copy_from(standard.mean);

@@ -9,6 +9,18 @@
 namespace ralimp {
 namespace {
 
+// What was written before an option was there means what was done then, not today's default. The
+// config is as our writer left it: a key a line.
+std::string with_later_options(std::string config) {
+    const std::size_t kind = config.find("kind: ralimp\n");
+    if (kind == std::string::npos || config.find("share_polynomial: ", kind) != std::string::npos)
+        return config;
+    const std::size_t rows = config.find("share_rows: ", kind);
+    if (rows == std::string::npos) return config;
+    const std::size_t line = config.rfind('\n', rows) + 1;
+    return config.insert(line, config.substr(line, rows - line) + "share_polynomial: false\n");
+}
+
 class Decoder {
 public:
     Decoder(std::span<const uint8_t> data, const std::string& name)
@@ -29,7 +41,7 @@ public:
                             "newer program",
                             std::get<int64_t>(version), RALIMP_VERSION, checkpoint_format_version));
         Checkpoint checkpoint;
-        checkpoint.config = read_text("config");
+        checkpoint.config = with_later_options(read_text("config"));
         checkpoint.program_version = read_text("program_version");
         for (const std::string& name : dataset_names()) {
             if (name.starts_with("trainer/"))

@@ -48,6 +48,10 @@ void time_products(Timings& timings) {
 RalimpConfig ralimp_of(int64_t features) {
     RalimpConfig config;
     config.features = features;
+    config.degree = 2;
+    config.share_polynomial = false;
+    config.norm = FeatureNorm::exact;
+    config.train_projections = false;
     return config;
 }
 

@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -26,7 +27,7 @@ std::unique_ptr<Mlp> network_of(const HiddenConfig& hidden, DType dtype, int64_t
 }
 
 RalimpConfig ralimp_of(FeatureNorm norm, PsiMode psi = PsiMode::free) {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.features = 4;
     config.norm = norm;
     config.psi = psi;

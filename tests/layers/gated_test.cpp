@@ -9,6 +9,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/operations.h"
 #include "layers/parameters.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -24,7 +25,7 @@ GatedFeedForward small_block() {
 }
 
 RalimpConfig gate_config() {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.psi = PsiMode::weights;
     config.split = Split::real_input;
     config.features = 4;

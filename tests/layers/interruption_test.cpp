@@ -11,6 +11,7 @@
 #include "layers/atoms.h"
 #include "layers/network.h"
 #include "layers/ridge.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -64,7 +65,7 @@ std::unique_ptr<Mlp> network(const HiddenConfig& hidden, int64_t width = 16) {
 }
 
 RalimpConfig ralimp_config(PsiMode psi, int64_t features) {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.psi = psi;
     config.features = features;
     return config;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "layers/ralimp.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -88,7 +89,7 @@ TEST(NetworkSize, OfRalimpNetworksIsABoundBelowThatIsNotFar) {
     // Every value of every option, with many pairs of them; a fit of each surrogate takes a while.
     for (int bits = 0; bits < 16; ++bits) {
         const auto& [degree, pairs, multiplicity] = surrogates[(bits + bits / 4) % 4];
-        RalimpConfig ralimp;
+        RalimpConfig ralimp = paper_ralimp();
         ralimp.features = 12;
         ralimp.degree = degree;
         ralimp.pole_pairs = pairs;
@@ -131,7 +132,7 @@ TEST(NetworkSize, HoldsWhatNoNetworkCanBe) {
     config.hidden_layers = 1000;
     EXPECT_NEAR(size_of(config, 1, 1, DType::float32, 4096).trained / (999.0 * 65536 * 65537), 1,
                 1e-6);
-    RalimpConfig ralimp;
+    RalimpConfig ralimp = paper_ralimp();
     ralimp.features = int64_t{1} << 62;
     config.hidden = ralimp;
     EXPECT_GT(size_of(config, 1, 1, DType::float32, 4096).held, 1e20);

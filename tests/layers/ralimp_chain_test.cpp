@@ -9,6 +9,7 @@
 #include "layers/dense.h"
 #include "layers/parameters.h"
 #include "layers/ralimp.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -60,7 +61,7 @@ std::vector<int64_t> take_clamps(const Ralimp& layer) {
 }
 
 RalimpConfig real_input() {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.split = Split::real_input;
     config.features = 6;
     config.train_projections = true;

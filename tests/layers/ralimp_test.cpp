@@ -9,6 +9,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/operations.h"
 #include "layers/parameters.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -25,7 +26,7 @@ HiddenStart start_of(uint64_t seed, Activation activation = Activation::gelu,
 }
 
 RalimpConfig weights_config(Split split) {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.split = split;
     config.psi = PsiMode::weights;
     config.half_width = 1.5;
@@ -184,7 +185,7 @@ TEST(Ralimp, LayersWithRepeatedPolesTrain) {
     const Tensor wanted = sin(sum(x, {1}, true) * 2.0);
     for (Split split : splits) {
         for (PsiMode psi : {PsiMode::free, PsiMode::weights}) {
-            RalimpConfig config;
+            RalimpConfig config = paper_ralimp();
             config.split = split;
             config.psi = psi;
             config.multiplicity = 2;
@@ -354,7 +355,7 @@ TEST(Ralimp, TaylorModeAgreesWithNestedGradients) {
 TEST(Ralimp, FreeModeStartsStandardizedAndCloseToTheDenseLayer) {
     const Tensor x = normal({1024, 2}, 22, 1);
     for (Split split : splits) {
-        RalimpConfig config;
+        RalimpConfig config = paper_ralimp();
         config.split = split;
         config.features = 32;
         Ralimp layer(2, 10, config, start_of(23, Activation::tanh));
@@ -375,7 +376,7 @@ TEST(Ralimp, FreeModeStartsStandardizedAndCloseToTheDenseLayer) {
 TEST(Ralimp, CountsTheClampedExponentsOfBothSides) {
     for (Split split : splits) {
         for (PsiMode psi : {PsiMode::weights, PsiMode::free}) {
-            RalimpConfig config;
+            RalimpConfig config = paper_ralimp();
             config.split = split;
             config.psi = psi;
             config.scale = {ScaleRule::fixed, 1, 4, 0.5};
@@ -408,7 +409,7 @@ TEST(Ralimp, CountsTheClampedExponentsOfBothSides) {
                 EXPECT_GT(clamps_of(layer)[0], far);
         }
     }
-    RalimpConfig polynomial;
+    RalimpConfig polynomial = paper_ralimp();
     polynomial.pole_pairs = 0;
     EXPECT_TRUE(clamps_of(Ralimp(4, 3, polynomial, start_of(30))).empty());
 }
@@ -416,7 +417,7 @@ TEST(Ralimp, CountsTheClampedExponentsOfBothSides) {
 // A feature that is next to nothing on the whole batch must not be enlarged beyond all bounds.
 TEST(Ralimp, AVanishingFeatureIsNotEnlargedBeyondAllBounds) {
     const Tensor far = normal({64, 6}, 33, 1) + 40.0;  // |x|² >> the reach of any row
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.split = Split::real_input;
     Ralimp layer(6, 3, config, start_of(34, Activation::tanh));
     config.start_rms = 12;
@@ -441,7 +442,7 @@ TEST(Ralimp, ADeadFeatureIsLeftAlone) {
     // The second input never moves, so the exponent of a row along it would be constant.
     const Tensor x =
         concatenate({normal({64, 1}, 24, 1), Tensor::zeros({64, 1}, DType::float64)}, 1);
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.split = Split::symmetric;
     config.degree = -1;
     Ralimp layer(2, 3, config, start_of(25, Activation::tanh));
@@ -449,7 +450,7 @@ TEST(Ralimp, ADeadFeatureIsLeftAlone) {
 }
 
 TEST(Ralimp, CountsWhatIsTrainedAndDeployed) {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.split = Split::real_input;
     config.features = 4;
     config.degree = 2;
@@ -483,7 +484,7 @@ TEST(Ralimp, CountsWhatIsTrainedAndDeployed) {
 TEST(Ralimp, Float32FollowsFloat64) {
     const Tensor x = normal({512, 8}, 27, 1);
     for (Split split : splits) {
-        RalimpConfig config;
+        RalimpConfig config = paper_ralimp();
         config.split = split;
         Ralimp wide(8, 5, config, start_of(28, Activation::sin));
         Ralimp narrow(8, 5, config, start_of(28, Activation::sin, DType::float32));
@@ -507,7 +508,7 @@ TEST(Ralimp, Float32FollowsFloat64) {
 TEST(Ralimp, LayersShareTheirFit) {
     HiddenStart start = start_of(43);
     start.fits = std::make_shared<RationalFits>();
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     const Ralimp first(4, 3, config, start), second(6, 2, config, start);
     EXPECT_EQ(start.fits->size(), 1u);
     const Tensor t = normal({50}, 44, 1);
@@ -520,7 +521,7 @@ TEST(Ralimp, LayersShareTheirFit) {
 }
 
 TEST(Ralimp, RejectsWhatDoesNotFit) {
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.pole_pairs = 0;
     config.degree = 0;
     EXPECT_THROW(Ralimp(3, 2, config, start_of(29)), Error);
@@ -530,6 +531,37 @@ TEST(Ralimp, RejectsWhatDoesNotFit) {
     EXPECT_THROW(polynomial.initialize_from_data(Tensor::zeros({4, 2}, DType::float64)), Error);
     EXPECT_THROW(polynomial.initialize_from_data(Tensor::zeros({4, 3}, DType::float64)), Error);
     EXPECT_THROW(polynomial.set_weights(normal({2, 3}, 1, 1), normal({2}, 1, 1)), Error);
+}
+
+TEST(Ralimp, WhatIsLeftOpenFollowsThePurpose) {
+    RalimpConfig config;
+    EXPECT_TRUE(config.shares_polynomial());
+    EXPECT_EQ(config.norm_used(), FeatureNorm::projected);
+    EXPECT_EQ(config.start_rms_used(), 2.5);
+    config.split = Split::phase_input;
+    EXPECT_TRUE(config.shares_polynomial());
+    EXPECT_EQ(config.norm_used(), FeatureNorm::none);
+    EXPECT_EQ(config.start_rms_used(), 10);
+    config.split = Split::symmetric;
+    EXPECT_FALSE(config.shares_polynomial());
+    EXPECT_EQ(config.norm_used(), FeatureNorm::projected);
+    EXPECT_EQ(config.start_rms_used(), 0.4);
+    config.antithetic = false;
+    EXPECT_TRUE(config.shares_polynomial());
+    config.share_projections = false;
+    EXPECT_FALSE(config.shares_polynomial());
+    // An estimator of W without bias.
+    config = {};
+    config.psi = PsiMode::weights;
+    EXPECT_FALSE(config.shares_polynomial());
+    EXPECT_EQ(config.norm_used(), FeatureNorm::exact);
+    // What is said counts.
+    config.norm = FeatureNorm::none;
+    config.start_rms = 7;
+    config.share_polynomial = true;
+    EXPECT_TRUE(config.shares_polynomial());
+    EXPECT_EQ(config.norm_used(), FeatureNorm::none);
+    EXPECT_EQ(config.start_rms_used(), 7);
 }
 
 }  // namespace

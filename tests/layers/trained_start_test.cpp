@@ -9,6 +9,7 @@
 #include "layers/network.h"
 #include "layers/ralimp.h"
 #include "tests/error_of.h"
+#include "tests/layers/paper_ralimp.h"
 
 namespace ralimp {
 namespace {
@@ -57,7 +58,7 @@ struct Kind {
 };
 
 std::vector<Kind> kinds() {
-    RalimpConfig ralimp;
+    RalimpConfig ralimp = paper_ralimp();
     ralimp.features = 12;
     SnnkConfig snnk;
     snnk.features = 24;
@@ -186,7 +187,7 @@ TEST(TrainedStart, BlocksAreTheBestOfTheirRank) {
 TEST(TrainedStart, LeastSquaresHaveTheSmallestError) {
     const HiddenStart start = trained_start(6, 9);
     const Tensor x = hidden_inputs(9), wanted = dense(x, start);
-    RalimpConfig ralimp;
+    RalimpConfig ralimp = paper_ralimp();
     ralimp.features = 4;
     SnnkConfig snnk;
     snnk.features = 10;
@@ -220,7 +221,7 @@ TEST(TrainedStart, OfTheWeightsModeIsUnbiased) {
     HiddenStart start = trained_start(3, 4);
     start.weight = start.weight * 0.5;
     const Tensor x = normal({16, 4}, 5, 0.5);
-    RalimpConfig config;
+    RalimpConfig config = paper_ralimp();
     config.psi = PsiMode::weights;
     config.features = 64;
     for (const ScaleOptions& scale :

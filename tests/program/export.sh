@@ -29,7 +29,7 @@ tensors_of siren/deployed.safetensors | diff one.txt - || complain "other tensor
 (($(wc -l <one.txt) >= 8)) || complain "few tensors: $(cat one.txt)"
 expect 0 "$ralimp" inspect siren/deployed.safetensors
 expect_text out.txt '^safetensors siren/deployed.safetensors$'
-expect_text out.txt '^  step_1.degree +2$'
+expect_text out.txt '^  step_1.degree +1$'
 expect_text out.txt '^config:$'
 expect_text out.txt '^kind: siren$'
 
@@ -53,7 +53,7 @@ head -c 300 siren/deployed.safetensors >broken.safetensors
 expect_error 3 'broken.safetensors: a header of' "$ralimp" inspect broken.safetensors
 
 # Polynomials of rows of their own are no chain: no file of them is written.
-expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, share_rows: false}' \
+expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, degree: 2, share_rows: false}' \
     training.phases.0.steps=2 --output no_chain
 for format in "${!file_of[@]}"; do
     expect_error 2 'ralimp .* cannot be folded' "$ralimp" export no_chain --format "$format"

@@ -40,7 +40,7 @@ for split in phase_input symmetric; do
 done
 
 # Polynomials of rows of their own are no chain.
-expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, share_rows: false}' \
+expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, degree: 2, share_rows: false}' \
     training.phases.0.steps=2 --output no_chain
 expect_error 2 'fold: ralimp .* cannot be folded' "$ralimp" fold no_chain
 [[ ! -e no_chain/deployed.h5 ]] || complain "a file of a network that cannot be folded"

@@ -8,6 +8,7 @@
 #include "data/safetensors.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
+#include "tests/layers/paper_ralimp.h"
 #include "tests/temporary_folder.h"
 #include "trainers/checkpoint.h"
 
@@ -17,7 +18,7 @@ namespace {
 FoldedNetwork folded_network(DType dtype, Split split = Split::real_input,
                              FeatureNorm norm = FeatureNorm::exact) {
     NetworkConfig config;
-    RalimpConfig hidden;
+    RalimpConfig hidden = paper_ralimp();
     hidden.features = 4;
     hidden.split = split;
     hidden.norm = norm;

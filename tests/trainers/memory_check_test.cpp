@@ -160,11 +160,13 @@ TEST(MemoryCheck, RefusesSizesBeyondEveryMachine) {
 // Everything that a RaLiMP layer is made with and that is not its parameters.
 TEST(MemoryCheck, FeaturesAreReckonedWithWhatTheyAreMadeAndStartedWith) {
     const std::string sgd = phase_of("kind: sgd"), ends = "hidden_layers: 2, width: 20, hidden: ";
+    const std::string paper =
+        "kind: ralimp, features: 4000, degree: 2, share_polynomial: false, norm: exact, "
+        "train_projections: false";
     // 4000 random features, three frequencies with two channels and degree 2: 32,000 features from
     // 12,000 rows.
     const auto complaint = [&](const std::string& more, double available) {
-        return complaint_about(fmt::format("{}{{kind: ralimp, features: 4000, {}}}", ends, more),
-                               sgd, available);
+        return complaint_about(fmt::format("{}{{{}, {}}}", ends, paper, more), sgd, available);
     };
     // Rows in float64 and all of them joined: 2 * 12,000 * 20 * 8 bytes.
     const std::string drawing = complaint("psi: weights", 3e6);
@@ -177,8 +179,7 @@ TEST(MemoryCheck, FeaturesAreReckonedWithWhatTheyAreMadeAndStartedWith) {
     for (const char* task : {"kind: pinn\npoints: {residual: 5000}\n",
                              "kind: siren\ndata: {size: [90, 90]}\n", "kind: sdf\n"}) {
         const RunConfig config = read_config_text<RunConfig>(fmt::format(
-            "{}network: {{{}{{kind: ralimp, features: 4000}}}}\ntraining: {{phases: [{}]}}\n", task,
-            ends, sgd));
+            "{}network: {{{}{{{}}}}}\ntraining: {{phases: [{}]}}\n", task, ends, paper, sgd));
         EXPECT_NE(error_of([&] {
                       check_memory(config, 1.6e9);
                   }).text.find("the start of a layer 1.59 GiB"),
@@ -189,10 +190,10 @@ TEST(MemoryCheck, FeaturesAreReckonedWithWhatTheyAreMadeAndStartedWith) {
     // Once it stands: 4096 rows of the features in float32 and again in float64 for least squares,
     // with its matrix; Ψ of 20 x 32,000 that follow from weights, and 9 rows of features in a step.
     const auto expect_limit = [&](const std::string& more, double needed, const char* shares) {
-        const RunConfig config = read_config_text<RunConfig>(fmt::format(
-            "kind: siren\ndata: {{size: [3, 3]}}\nnetwork: {{{}{{kind: ralimp, features: 4000, "
-            "{}}}}}\ntraining: {{phases: [{}]}}\n",
-            ends, more, sgd));
+        const RunConfig config = read_config_text<RunConfig>(
+            fmt::format("kind: siren\ndata: {{size: [3, 3]}}\nnetwork: {{{}{{{}, {}}}}}\n"
+                        "training: {{phases: [{}]}}\n",
+                        ends, paper, more, sgd));
         const auto task = make_task(config);
         const auto text = [&](double available) {
             return error_of([&] { check_memory(config, *task, 4096, available); }).text;

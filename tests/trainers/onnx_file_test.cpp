@@ -17,6 +17,7 @@
 #include "core/file.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
+#include "tests/layers/paper_ralimp.h"
 #include "tests/temporary_folder.h"
 
 namespace ralimp {
@@ -70,7 +71,7 @@ FoldedNetwork oscillating_network(Norms norms, bool envelope, int64_t degree, DT
 
 FoldedNetwork trained_network(Split split, FeatureNorm norm, DType dtype) {
     NetworkConfig config;
-    RalimpConfig hidden;
+    RalimpConfig hidden = paper_ralimp();
     hidden.features = 4;
     hidden.split = split;
     hidden.share_polynomial = split != Split::symmetric;
