@@ -9,11 +9,6 @@ namespace ralimp {
 
 using Context = const VjpContext&;
 
-template <class Op, class OpList>
-constexpr bool is_in = false;
-template <class Op, class... Ops>
-constexpr bool is_in<Op, List<Ops...>> = (std::is_same_v<Op, Ops> || ...);
-
 void check_floating(const char* operation, const Tensor& x);
 void check_same_type(const char* operation, const Tensor& a, const Tensor& b);
 void check_same_device(const char* operation, const Tensor& a, const Tensor& b);

@@ -26,7 +26,8 @@ Tensors random_weights(const Tensors& outputs, uint64_t seed) {
         check(outputs[i].dtype() == DType::float64, "gradcheck: output {} is {}, not float64", i,
               name_of(outputs[i].dtype()));
         const RandomKey key{seed, RandomStream::user, static_cast<uint32_t>(i)};
-        weights.push_back(random_uniform(outputs[i].shape(), key, DType::float64, -1.5, 1.5));
+        weights.push_back(random_uniform(outputs[i].shape(), key, DType::float64, -1.5, 1.5)
+                              .to(outputs[i].device()));
     }
     return weights;
 }

@@ -142,11 +142,13 @@ Tensor sort(const Tensor& x, int64_t axis = -1, bool descending = false);
 // int64.
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false);
 
-// Random numbers: pure functions of the key. float32 or float64.
+// Random numbers: pure functions of the key. float32 or float64. Uniform ones are in [low, high),
+// up to rounding.
 Tensor random_uniform(const Shape& shape, const RandomKey& key, DType dtype = DType::float32,
-                      double low = 0, double high = 1);  // [low, high), up to rounding
+                      double low = 0, double high = 1, Device device = {});
 Tensor random_normal(const Shape& shape, const RandomKey& key, DType dtype = DType::float32,
-                     double mean = 0, double deviation = 1);
-Tensor random_permutation(int64_t count, const RandomKey& key);  // int64 [count]
+                     double mean = 0, double deviation = 1, Device device = {});
+// int64 [count]
+Tensor random_permutation(int64_t count, const RandomKey& key, Device device = {});
 
 }  // namespace ralimp

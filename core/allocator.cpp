@@ -1,13 +1,14 @@
 #include "core/allocator.h"
 
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
 
+#include "core/backend.h"
 #include "core/error.h"
+#include "core/size_bins.h"
 
 namespace ralimp {
 namespace {
@@ -16,14 +17,9 @@ constexpr std::size_t alignment = 64;
 // Cached memory is bounded: beyond this, freed blocks go back to the system.
 constexpr int64_t cache_limit = int64_t{4} << 30;
 
-// Requests are below this; a larger one is a mistake.
-constexpr int size_bits = 46;
-// Eight bins for each power of two, see bin_of().
-constexpr int bins_count = size_bits * 8;
-
 struct Pool {
     std::mutex mutex;
-    std::vector<void*> bins[bins_count];
+    std::vector<void*> bins[size_bins::count];
     MemoryStatistics statistics;
 };
 
@@ -32,24 +28,6 @@ Pool& cpu_pool() {
     static Pool* pool = new Pool;
     return *pool;
 }
-
-// Sizes are rounded up to an eighth of their power of two: at most 12.5 % is wasted and blocks of
-// nearly equal size share a bin.
-struct Bin {
-    int index;
-    std::size_t bytes;
-};
-
-constexpr Bin bin_of(std::size_t bytes) {
-    bytes = std::max(bytes, alignment);
-    const int exponent = std::bit_width(bytes - 1) - 1;  // 2^exponent < bytes <= 2^(exponent + 1)
-    const int shift = exponent > 2 ? exponent - 3 : 0;
-    const std::size_t steps = (bytes - 1) >> shift;  // in [8, 15] for bytes > 8
-    const std::size_t rounded = (steps + 1) << shift;
-    return {shift * 8 + static_cast<int>(steps & 7), (rounded + alignment - 1) & ~(alignment - 1)};
-}
-static_assert(bin_of((std::size_t{1} << size_bits) - 1).index < bins_count,
-              "the largest request has its bin");
 
 bool& poison() {
     static bool on = [] {
@@ -62,12 +40,10 @@ bool& poison() {
 }  // namespace
 
 void* allocate(std::size_t bytes, Device device) {
-    check(device.type == DeviceType::cpu, "allocate: this build has no backend for {}",
-          to_string(device));
+    if (device.type != DeviceType::cpu) return backend(device).allocate(bytes, device);
     if (bytes == 0) return nullptr;
-    check(bytes < std::size_t{1} << size_bits, "allocate: {} bytes asked for; a size is wrong",
-          bytes);
-    const Bin bin = bin_of(bytes);
+    check(bytes <= size_bins::largest, "allocate: {} bytes asked for; a size is wrong", bytes);
+    const SizeBin bin = size_bins::of(bytes, alignment);
     Pool& pool = cpu_pool();
     void* pointer = nullptr;
     {
@@ -97,9 +73,10 @@ void* allocate(std::size_t bytes, Device device) {
     return pointer;
 }
 
-void deallocate(void* pointer, std::size_t bytes, Device) noexcept {
+void deallocate(void* pointer, std::size_t bytes, Device device) noexcept {
     if (!pointer) return;
-    const Bin bin = bin_of(bytes);
+    if (device.type != DeviceType::cpu) return backend(device).deallocate(pointer, bytes, device);
+    const SizeBin bin = size_bins::of(bytes, alignment);
     if (poison()) std::memset(pointer, 0xFF, bin.bytes);
     Pool& pool = cpu_pool();
     {
@@ -119,13 +96,15 @@ void deallocate(void* pointer, std::size_t bytes, Device) noexcept {
     std::free(pointer);
 }
 
-MemoryStatistics memory_statistics(Device) {
+MemoryStatistics memory_statistics(Device device) {
+    if (device.type != DeviceType::cpu) return backend(device).memory_statistics(device);
     Pool& pool = cpu_pool();
     std::lock_guard lock(pool.mutex);
     return pool.statistics;
 }
 
-void release_cached_memory(Device) {
+void release_cached_memory(Device device) {
+    if (device.type != DeviceType::cpu) return backend(device).release_cached_memory(device);
     Pool& pool = cpu_pool();
     std::lock_guard lock(pool.mutex);
     for (auto& blocks : pool.bins) {
@@ -135,12 +114,14 @@ void release_cached_memory(Device) {
     pool.statistics.cached_bytes = 0;
 }
 
-void reset_peak_memory(Device) {
+void reset_peak_memory(Device device) {
+    if (device.type != DeviceType::cpu) return backend(device).reset_peak_memory(device);
     Pool& pool = cpu_pool();
     std::lock_guard lock(pool.mutex);
     pool.statistics.peak_bytes = pool.statistics.active_bytes;
 }
 
 void set_poison_memory(bool on) { poison() = on; }
+bool poison_memory() { return poison(); }
 
 }  // namespace ralimp

@@ -28,5 +28,6 @@ void reset_peak_memory(Device device);
 // that a read before the first write or after the last use shows in the result. Also switched on by
 // the environment variable RALIMP_POISON_MEMORY=1.
 void set_poison_memory(bool on);
+bool poison_memory();
 
 }  // namespace ralimp

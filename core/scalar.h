@@ -4,6 +4,7 @@
 #pragma once
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 #if defined(__CUDACC__)
 #define HOST_DEVICE __host__ __device__
@@ -30,6 +31,11 @@ struct IndexIn<Op, List<First, Rest...>> {
 };
 template <class Op, class OpList>
 constexpr std::size_t index_in = IndexIn<Op, OpList>::value;
+
+template <class Op, class OpList>
+constexpr bool is_in = false;
+template <class Op, class... Ops>
+constexpr bool is_in<Op, List<Ops...>> = (std::is_same_v<Op, Ops> || ...);
 
 // The vocabulary of the functors beside the functions of <cmath>; packs overload the same names.
 template <class T>

@@ -4,9 +4,27 @@
 #include <cstring>
 
 #include "core/allocator.h"
+#include "core/backend.h"
 #include "core/kernels.h"
 
 namespace ralimp {
+
+namespace {
+
+// Between devices; both contiguous, of one type and shape.
+void copy_bytes(const Tensor& out, const Tensor& in) {
+    const std::size_t bytes = static_cast<std::size_t>(in.elements()) * bytes_of(in.dtype());
+    if (bytes == 0) return;
+    const Device to = out.device(), from = in.device();
+    if (from.type == DeviceType::cpu)
+        backend(to).copy_from_host(out.data(), to, in.data(), bytes);
+    else if (to.type == DeviceType::cpu)
+        backend(from).copy_to_host(out.data(), in.data(), from, bytes);
+    else
+        backend(to).copy_between(out.data(), to, in.data(), from, bytes);
+}
+
+}  // namespace
 
 Storage::Storage(std::size_t bytes, Device device)
     : bytes_(static_cast<std::byte*>(allocate(bytes, device))), size_(bytes), device_(device) {}
@@ -75,14 +93,14 @@ double Tensor::item() const {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-    const Tensor values = contiguous();
+    const Tensor values = to(Device{}).contiguous();
     const T* first = values.data<T>();
     return std::vector<T>(first, first + values.elements());
 }
 
 std::vector<double> Tensor::to_doubles() const {
     if (dtype_ == DType::float64) return to_vector<double>();
-    Tensor converted = empty(shape_, DType::float64);
+    const Tensor converted = empty(shape_, DType::float64);
     converted.copy_from(*this);
     return converted.to_vector<double>();
 }
@@ -108,6 +126,13 @@ Tensor Tensor::strided_view(const Shape& shape, const Shape& strides, int64_t of
     return view;
 }
 
+Tensor Tensor::to(Device device) const {
+    if (device == device_) return detach();
+    const Tensor result = empty(shape_, dtype_, device);
+    copy_bytes(result, contiguous());
+    return result;
+}
+
 Tensor Tensor::contiguous() const { return is_contiguous() ? detach() : clone(); }
 
 Tensor Tensor::clone() const {
@@ -119,9 +144,12 @@ Tensor Tensor::clone() const {
 void Tensor::copy_from(const Tensor& source) const {
     check(broadcast_shapes("copy_from", shape_, source.shape()) == shape_,
           "copy_from: {} does not broadcast to {}", source.shape(), shape_);
-    check(device_ == source.device_, "copy_from: the tensors are on {} and {}", to_string(device_),
-          to_string(source.device_));
     if (elements() == 0) return;
+    if (device_ != source.device_) {
+        if (dtype_ == source.dtype_ && shape_ == source.shape_ && is_contiguous())
+            return copy_bytes(*this, source.contiguous());
+        return copy_from(source.to(device_));
+    }
     Shape strides = Shape::filled(dims(), 0);
     for (int back = 1; back <= source.dims(); ++back)
         if (source.shape_[source.dims() - back] != 1)

@@ -84,9 +84,9 @@ public:
               name_of(dtype_of<T>()));
         return static_cast<T*>(data());
     }
-    // The value of a tensor with one element.
+    // The value of a tensor with one element, of any device.
     double item() const;
-    // All values in row-major order on the host. The dtype must be T's.
+    // All values in row-major order on the host, from any device. The dtype must be T's.
     template <class T>
     std::vector<T> to_vector() const;
     // All values as doubles, whatever the dtype.
@@ -96,10 +96,14 @@ public:
     // tensor's first element. The result carries no graph node. Reaching outside the storage
     // throws.
     Tensor strided_view(const Shape& shape, const Shape& strides, int64_t offset = 0) const;
+    // Itself when it is on the device already, else a copy there, row-major; the only way from one
+    // device to another beside copy_from. Without graph.
+    Tensor to(Device device) const;
     // Itself when row-major already, else a copy. Without graph.
     Tensor contiguous() const;
     Tensor clone() const;
-    // Writes the values of another tensor (broadcast and converted) into this one's memory.
+    // Writes the values of another tensor (broadcast and converted), which may be on another
+    // device, into this one's memory.
     void copy_from(const Tensor& source) const;
     void fill(double value) const;
 

@@ -153,30 +153,23 @@ void set_simd_level(SimdLevel level) {
 
 const Loops& loops() { return *state().loops; }
 
-}  // namespace ralimp::cpu
-
-namespace ralimp {
-
-const Kernels& kernels(Device device) {
-    check(device.type == DeviceType::cpu, "this build has no backend for {}", to_string(device));
+const Kernels& kernels() {
     static const Kernels table = [] {
-        cpu::state();
-        return cpu::make_kernels();
+        state();
+        return make_kernels();
     }();
     return table;
 }
 
-int64_t kernel_launches(Device device) {
-    return device.type == DeviceType::cpu ? cpu::launches.load(std::memory_order_relaxed) : 0;
-}
+int64_t kernel_launches() { return launches.load(std::memory_order_relaxed); }
 
-std::string backend_description(Device device) {
-    kernels(device);
+std::string description() {
+    kernels();
     const std::string config = openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACK …"
     const std::string version = config.substr(0, config.find(' ', config.find(' ') + 1));
     const int threads = thread_count();
-    return fmt::format("cpu, {}, {} {}, {} thread{}", name_of(cpu::simd_level()), version,
+    return fmt::format("cpu, {}, {} {}, {} thread{}", name_of(simd_level()), version,
                        openblas_get_corename(), threads, threads == 1 ? "" : "s");
 }
 
-}  // namespace ralimp
+}  // namespace ralimp::cpu

@@ -1,6 +1,7 @@
 // Which instruction set the CPU backend uses, and its loops by element type. Internal to core/cpu
 // and its tests.
 #pragma once
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -20,6 +21,11 @@ SimdLevel simd_level();
 void set_simd_level(SimdLevel level);
 
 const Loops& loops();
+
+// The CPU's part of core/kernels.h.
+const Kernels& kernels();
+int64_t kernel_launches();
+std::string description();
 
 template <class T>
 const TypedLoops<T>& loops_of() {

@@ -1,12 +1,10 @@
-// Walking over several strided operands of one shape: adjacent axes that are one stretch of memory
-// in every operand are joined, the two innermost axes go to a loop as a block, threads share the
-// rest. For elementwise kernels only: nothing here fixes an order of summation.
+// Walking over several strided operands of one shape: the two innermost axes of their joined layout
+// go to a loop as a block, threads share the rest. For elementwise kernels only: nothing here fixes
+// an order of summation.
 #pragma once
-#include <cstdlib>
-
 #include "core/cpu/loops/loops.h"
+#include "core/joined_layout.h"
 #include "core/parallel.h"
-#include "core/shape.h"
 
 namespace ralimp::cpu {
 
@@ -15,65 +13,16 @@ constexpr int64_t serial_elements = 32768;
 constexpr int64_t chunk_elements = 16384;
 
 template <int operands>
-struct Layout {
-    int dims = 0;
-    int64_t sizes[Shape::max_dims + 2];
-    int64_t strides[operands][Shape::max_dims + 2];
-
-    int64_t elements() const {
-        int64_t product = 1;
-        for (int axis = 0; axis < dims; ++axis) product *= sizes[axis];
-        return product;
-    }
+struct Layout : JoinedLayout<operands> {
     Stride block_stride(int operand) const {
-        return {strides[operand][dims - 2], strides[operand][dims - 1]};
+        return {this->strides[operand][this->dims - 2], this->strides[operand][this->dims - 1]};
     }
 };
 
 // At least two axes, ordered by falling stride of the first operand.
 template <int operands>
 Layout<operands> joined_layout(const Shape& shape, const Shape* const (&strides)[operands]) {
-    // Collected from the innermost axis outwards into the end of the arrays.
-    struct Axis {
-        int64_t size;
-        int64_t strides[operands];
-    };
-    Axis axes[Shape::max_dims];
-    int count = 0;
-    for (int axis = shape.dims() - 1; axis >= 0; --axis) {
-        if (shape[axis] == 1) continue;
-        Axis& next = axes[count++];
-        next.size = shape[axis];
-        for (int i = 0; i < operands; ++i) next.strides[i] = (*strides[i])[axis];
-        // Insertion by stride of the first operand; row-major results are in order already.
-        for (int i = count - 1;
-             i > 0 && std::abs(axes[i].strides[0]) < std::abs(axes[i - 1].strides[0]); --i)
-            std::swap(axes[i], axes[i - 1]);
-    }
-    int joined = 0;
-    for (int i = 1; i < count; ++i) {
-        bool fits = true;
-        for (int j = 0; j < operands; ++j)
-            fits = fits && axes[i].strides[j] == axes[joined].strides[j] * axes[joined].size;
-        if (fits)
-            axes[joined].size *= axes[i].size;
-        else
-            axes[++joined] = axes[i];
-    }
-    if (count > 0) count = joined + 1;
-
-    Layout<operands> layout;
-    for (; layout.dims < 2 - count; ++layout.dims) {
-        layout.sizes[layout.dims] = 1;
-        for (int j = 0; j < operands; ++j) layout.strides[j][layout.dims] = 0;
-    }
-    if (count == 0)  // one element: any column stride is right, 1 is fast
-        for (int j = 0; j < operands; ++j) layout.strides[j][1] = 1;
-    for (int i = count - 1; i >= 0; --i, ++layout.dims) {
-        layout.sizes[layout.dims] = axes[i].size;
-        for (int j = 0; j < operands; ++j) layout.strides[j][layout.dims] = axes[i].strides[j];
-    }
-    return layout;
+    return {join_axes(shape, strides, 2)};
 }
 
 // Calls f(extent, offsets) for blocks that cover the layout, on several threads when it is large.

@@ -67,15 +67,13 @@ Arrays all_values(const Case& c, DType dtype) {
     return result;
 }
 
-// A tensor over `memory`, which another backend would copy to its device here.
+// A tensor over a copy of `memory` on the device.
 Tensor placed(const std::vector<double>& memory, DType dtype, Device device) {
-    check(device.type == DeviceType::cpu, "the table has no way to place values on {}",
-          to_string(device));
     return dispatch("placed", dtype, [&](auto zero) {
         using T = decltype(zero);
         std::vector<T> typed;
         for (double value : memory) typed.push_back(static_cast<T>(value));
-        return Tensor::from(typed, {static_cast<int64_t>(typed.size())});
+        return Tensor::from(typed, {static_cast<int64_t>(typed.size())}).to(device);
     });
 }
 
@@ -177,7 +175,8 @@ Tensors gradients_of(const Case& c, const Tensors& inputs) {
         if (is_floating(leaf.dtype())) wanted.push_back(leaf = requires_grad(leaf));
     const Tensor output = c.apply(leaves);
     const RandomKey key{3};
-    return grad({output}, wanted, {random_uniform(output.shape(), key, output.dtype())});
+    const Tensor weights = random_uniform(output.shape(), key, output.dtype());
+    return grad({output}, wanted, {weights.to(output.device())});
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 namespace ralimp::testing {
 
+// The device that the rows are run on: each program with operation_table_test.cpp defines it.
+Device operation_device();
+
 // The values of a case in float32 and float64, and exactly in int32 and int64 where the row says
 // so, against the reference.
 void check_values(const Row& row, Device device);

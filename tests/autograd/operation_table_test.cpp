@@ -1,6 +1,7 @@
-// Every row of the operation table, on the CPU.
+// Every row of the operation table, on the device of the program.
 #include <gtest/gtest.h>
 
+#include "core/error.h"
 #include "operation_checks.h"
 
 namespace ralimp::testing {
@@ -8,14 +9,22 @@ namespace {
 
 class OperationTable : public ::testing::TestWithParam<std::size_t> {
 protected:
-    const Row& row() const { return operation_table()[GetParam()]; }
+    // A row that needs a kernel which the device does not have is skipped, not passed.
+    void run(void (*check_row)(const Row&, Device)) {
+        try {
+            check_row(operation_table()[GetParam()], operation_device());
+        } catch (const Error& error) {
+            if (std::string(error.what()).find("not on cuda yet") == std::string::npos) throw;
+            GTEST_SKIP() << error.what();
+        }
+    }
 };
 
-TEST_P(OperationTable, Values) { check_values(row(), Device{}); }
-TEST_P(OperationTable, Views) { check_views(row(), Device{}); }
-TEST_P(OperationTable, Gradients) { check_gradients(row(), Device{}); }
-TEST_P(OperationTable, SecondGradients) { check_second_gradients(row(), Device{}); }
-TEST_P(OperationTable, Repeatable) { check_repeatable(row(), Device{}); }
+TEST_P(OperationTable, Values) { run(check_values); }
+TEST_P(OperationTable, Views) { run(check_views); }
+TEST_P(OperationTable, Gradients) { run(check_gradients); }
+TEST_P(OperationTable, SecondGradients) { run(check_second_gradients); }
+TEST_P(OperationTable, Repeatable) { run(check_repeatable); }
 
 // operator+(Tensor, double) -> operator_add_Tensor_double
 std::string test_name(const ::testing::TestParamInfo<std::size_t>& info) {
@@ -32,7 +41,7 @@ std::string test_name(const ::testing::TestParamInfo<std::size_t>& info) {
     return text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, OperationTable,
+INSTANTIATE_TEST_SUITE_P(Each, OperationTable,
                          ::testing::Range<std::size_t>(0, operation_table().size()), test_name);
 
 }  // namespace

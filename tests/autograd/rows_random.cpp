@@ -11,7 +11,7 @@ namespace {
 
 const RandomKey key{12345678901234ull, RandomStream::noise, 7};
 
-// The input only carries shape and type.
+// The input only carries shape, type and device.
 Row row(const char* name, std::function<Tensor(const Tensor&)> operation,
         std::function<double(DType, uint64_t index)> reference) {
     Row result{
@@ -52,7 +52,9 @@ Row permutation_row() {
     for (int64_t count : {0, 1, 2, 7, 1031, 70001})
         result.cases.push_back(
             {{{{count}}},
-             [](const Tensors& x) { return random_permutation(x[0].elements(), key); },
+             [](const Tensors& x) {
+                 return random_permutation(x[0].elements(), key, x[0].device());
+             },
              [count](const Arrays&) {
                  std::vector<double> order(static_cast<std::size_t>(count));
                  std::iota(order.begin(), order.end(), 0.0);
@@ -70,11 +72,15 @@ Row permutation_row() {
 Rows random_rows() {
     return {row(
                 "random_uniform",
-                [](const Tensor& x) { return random_uniform(x.shape(), key, x.dtype(), -1, 3); },
+                [](const Tensor& x) {
+                    return random_uniform(x.shape(), key, x.dtype(), -1, 3, x.device());
+                },
                 [](DType dtype, uint64_t i) { return -1 + 4 * uniform(dtype, i); }),
             row(
                 "random_normal",
-                [](const Tensor& x) { return random_normal(x.shape(), key, x.dtype(), 2, 0.5); },
+                [](const Tensor& x) {
+                    return random_normal(x.shape(), key, x.dtype(), 2, 0.5, x.device());
+                },
                 [](DType dtype, uint64_t i) { return 2 + 0.5 * normal(dtype, i); }),
             permutation_row()};
 }

@@ -1,4 +1,4 @@
-// Elementwise kernels against plain double code: every operation, type, instruction set and layout.
+// Elementwise kernels against plain double code: every operation, type and layout.
 #include <limits>
 
 #include "tests/core/kernel_testing.h"
@@ -26,8 +26,8 @@ Domain domain_of() {
         return {-10, 10};
 }
 
-class Elementwise : public EachSimdLevel {};
-INSTANTIATE_EACH_SIMD_LEVEL(Elementwise);
+class Elementwise : public EachTarget {};
+INSTANTIATE_EACH_TARGET(Elementwise);
 
 // Largest error, in roundings (half units of the last place) of the value, or of 1 if that is more.
 double error_of(const Tensor& result, const std::vector<double>& expected) {
@@ -47,8 +47,8 @@ TEST_P(Elementwise, UnaryMatchesDoubleCodeAtOddSizes) {
             for (int64_t size : odd_sizes) {
                 const auto [low, high] = domain_of<Op>();
                 const Tensor x = random_values({size}, dtype, low, high, 1);
-                const Tensor out = Tensor::empty({size}, dtype);
-                kernels({}).unary[index_in<Op, scalar::Unary>](out, x);
+                const Tensor out = empty({size}, dtype);
+                table().unary[index_in<Op, scalar::Unary>](out, x);
                 std::vector<double> expected;
                 for (double value : plain_doubles(x)) expected.push_back(Op::value(value));
                 EXPECT_LE(error_of(out, expected), 12)
@@ -61,13 +61,13 @@ TEST_P(Elementwise, UnaryOfViewsHasTheBitsOfContiguousTensors) {
     for_each_op(scalar::Unary{}, [&]<class Op>(Op) {
         for (DType dtype : {DType::float32, DType::float64}) {
             const auto [low, high] = domain_of<Op>();
-            const auto kernel = kernels({}).unary[index_in<Op, scalar::Unary>];
+            const auto kernel = table().unary[index_in<Op, scalar::Unary>];
             const Tensor x = random_values({5, 37, 3}, dtype, low, high, 2);
-            const Tensor plain = Tensor::empty(x.shape(), dtype);
+            const Tensor plain = empty(x.shape(), dtype);
             kernel(plain, x);
-            const Tensor from_view = Tensor::empty(x.shape(), dtype);
+            const Tensor from_view = empty(x.shape(), dtype);
             kernel(from_view, scattered_copy(x));
-            const Tensor to_view = scattered_copy(Tensor::zeros(x.shape(), dtype));
+            const Tensor to_view = scattered_copy(zeros(x.shape(), dtype));
             kernel(to_view, x);
             const Tensor in_place = x.clone();
             kernel(in_place, in_place);
@@ -83,26 +83,26 @@ TEST_P(Elementwise, UnaryOfWholeNumbers) {
         for (DType dtype : {DType::int64, DType::int32})
             for (int64_t size : odd_sizes) {
                 const Tensor x = random_values({size}, dtype, -1000, 1000, 3);
-                const Tensor out = Tensor::empty({size}, dtype);
-                kernels({}).unary[index_in<Op, scalar::Unary>](out, x);
+                const Tensor out = empty({size}, dtype);
+                table().unary[index_in<Op, scalar::Unary>](out, x);
                 std::vector<double> expected;
                 for (double value : plain_doubles(x)) expected.push_back(Op::value(value) + 0.0);
                 EXPECT_EQ(plain_doubles(out), expected) << Op::name;
             }
     });
-    const Tensor x = Tensor::ones({3}, DType::int32);
-    const auto exp = kernels({}).unary[index_in<scalar::Exp, scalar::Unary>];
+    const Tensor x = ones({3}, DType::int32);
+    const auto exp = table().unary[index_in<scalar::Exp, scalar::Unary>];
     EXPECT_THROW(exp(x, x), Error);
 }
 
 TEST_P(Elementwise, BinaryMatchesDoubleCode) {
     for_each_op(scalar::Binary{}, [&]<class Op>(Op) {
-        const auto kernel = kernels({}).binary[index_in<Op, scalar::Binary>];
+        const auto kernel = table().binary[index_in<Op, scalar::Binary>];
         constexpr bool floating_only =
             std::is_same_v<Op, scalar::Divide> || std::is_same_v<Op, scalar::Power>;
         for (DType dtype : computing_types) {
             if (floating_only && !is_floating(dtype)) {
-                const Tensor x = Tensor::ones({3}, dtype);
+                const Tensor x = ones({3}, dtype);
                 EXPECT_THROW(kernel(x, x, x), Error);
                 continue;
             }
@@ -110,7 +110,7 @@ TEST_P(Elementwise, BinaryMatchesDoubleCode) {
                 // Products and differences of uint8 stay in range.
                 const Tensor a = random_values({size}, dtype, 8, 15.9, 4);
                 const Tensor b = random_values({size}, dtype, 1, 7.9, 5);
-                const Tensor out = Tensor::empty({size}, dtype);
+                const Tensor out = empty({size}, dtype);
                 kernel(out, a, b);
                 const auto x = plain_doubles(a), y = plain_doubles(b);
                 std::vector<double> expected;
@@ -127,7 +127,7 @@ TEST_P(Elementwise, BinaryMatchesDoubleCode) {
 
 TEST_P(Elementwise, BinaryOfExpandedAndStridedOperands) {
     for_each_op(scalar::Binary{}, [&]<class Op>(Op) {
-        const auto kernel = kernels({}).binary[index_in<Op, scalar::Binary>];
+        const auto kernel = table().binary[index_in<Op, scalar::Binary>];
         for (DType dtype : {DType::float32, DType::float64}) {
             const Tensor row = random_values({45}, dtype, 1, 5, 6);
             const Tensor column = random_values({19, 1}, dtype, 1, 5, 7);
@@ -136,9 +136,9 @@ TEST_P(Elementwise, BinaryOfExpandedAndStridedOperands) {
                                        column.strided_view({19, 45}, {1, 0}), scattered_copy(full)};
             for (const Tensor& a : operands)
                 for (const Tensor& b : operands) {
-                    const Tensor expected = Tensor::empty({19, 45}, dtype);
+                    const Tensor expected = empty({19, 45}, dtype);
                     kernel(expected, a.clone(), b.clone());
-                    const Tensor out = Tensor::empty({19, 45}, dtype);
+                    const Tensor out = empty({19, 45}, dtype);
                     kernel(out, a, b);
                     EXPECT_TRUE(same_bits(out, expected)) << Op::name;
                 }
@@ -148,12 +148,12 @@ TEST_P(Elementwise, BinaryOfExpandedAndStridedOperands) {
 
 TEST_P(Elementwise, MaximumAndMinimumPassNanOn) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    const Tensor a = Tensor::from<double>(std::vector<double>{nan, 1, nan, 2}, {4});
-    const Tensor b = Tensor::from<double>(std::vector<double>{1, nan, nan, 3}, {4});
-    const Tensor out = Tensor::empty({4}, DType::float64);
+    const Tensor a = from(std::vector<double>{nan, 1, nan, 2}, {4});
+    const Tensor b = from(std::vector<double>{1, nan, nan, 3}, {4});
+    const Tensor out = empty({4}, DType::float64);
     for (auto index :
          {index_in<scalar::Maximum, scalar::Binary>, index_in<scalar::Minimum, scalar::Binary>}) {
-        kernels({}).binary[index](out, a, b);
+        table().binary[index](out, a, b);
         const auto values = plain_doubles(out);
         EXPECT_TRUE(std::isnan(values[0]) && std::isnan(values[1]) && std::isnan(values[2]));
         EXPECT_FALSE(std::isnan(values[3]));
@@ -168,8 +168,8 @@ TEST_P(Elementwise, ComparisonsAndWhere) {
             if (size > 2) b.strided_view({size / 2}, {2}).fill(2);
             const auto x = plain_doubles(a), y = plain_doubles(b);
             for_each_op(scalar::Compare{}, [&]<class Op>(Op) {
-                const auto kernel = kernels({}).compare[index_in<Op, scalar::Compare>];
-                const Tensor out = Tensor::empty({size}, DType::uint8);
+                const auto kernel = table().compare[index_in<Op, scalar::Compare>];
+                const Tensor out = empty({size}, DType::uint8);
                 kernel(out, a, b);
                 std::vector<double> expected;
                 for (std::size_t i = 0; i < x.size(); ++i)
@@ -182,26 +182,26 @@ TEST_P(Elementwise, ComparisonsAndWhere) {
             });
             // Any byte but 0 counts as true.
             const Tensor condition = random_values({size}, DType::uint8, 0, 3, 10);
-            const Tensor out = Tensor::empty({size}, dtype);
-            kernels({}).where(out, condition, a, b);
+            const Tensor out = empty({size}, dtype);
+            table().where(out, condition, a, b);
             const auto chosen = plain_doubles(condition);
             std::vector<double> expected;
             for (std::size_t i = 0; i < x.size(); ++i)
                 expected.push_back(chosen[i] != 0 ? x[i] : y[i]);
             EXPECT_EQ(plain_doubles(out), expected);
             out.fill(7);
-            kernels({}).where(out, scattered_copy(condition), a, scattered_copy(b));
+            table().where(out, scattered_copy(condition), a, scattered_copy(b));
             EXPECT_EQ(plain_doubles(out), expected);
         }
 }
 
 TEST_P(Elementwise, NothingComparesToNan) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    const Tensor a = Tensor::from<double>(std::vector<double>{nan, 1, nan}, {3});
-    const Tensor b = Tensor::from<double>(std::vector<double>{nan, nan, 1}, {3});
-    const Tensor out = Tensor::empty({3}, DType::uint8);
+    const Tensor a = from(std::vector<double>{nan, 1, nan}, {3});
+    const Tensor b = from(std::vector<double>{nan, nan, 1}, {3});
+    const Tensor out = empty({3}, DType::uint8);
     for_each_op(scalar::Compare{}, [&]<class Op>(Op) {
-        kernels({}).compare[index_in<Op, scalar::Compare>](out, a, b);
+        table().compare[index_in<Op, scalar::Compare>](out, a, b);
         const double expected = std::is_same_v<Op, scalar::NotEqual>;
         EXPECT_EQ(plain_doubles(out), std::vector<double>(3, expected)) << Op::name;
     });
@@ -214,30 +214,10 @@ TEST_P(Elementwise, ThreadsDoNotChangeTheBits) {
     Tensor results[2];
     for (int threads : {1, 2}) {
         set_thread_count(threads);
-        results[threads - 1] = Tensor::empty(x.shape());
-        kernels({}).binary[index_in<scalar::Power, scalar::Binary>](results[threads - 1], expanded,
-                                                                    x);
+        results[threads - 1] = empty(x.shape());
+        table().binary[index_in<scalar::Power, scalar::Binary>](results[threads - 1], expanded, x);
     }
     EXPECT_TRUE(same_bits(results[0], results[1]));
-}
-
-TEST(Backend, DescribesItselfAndCountsLaunches) {
-    const std::string text = backend_description({});
-    EXPECT_EQ(text.substr(0, 5), "cpu, ");
-    EXPECT_NE(text.find("OpenBLAS"), std::string::npos);
-    // llm.c#691: a program that ran on one core did not say so.
-    const int threads = thread_count();
-    for (const int used : {1, 3}) {
-        set_thread_count(used);
-        EXPECT_NE(backend_description({}).find(fmt::format(", {} thread", used)), std::string::npos)
-            << backend_description({});
-    }
-    set_thread_count(threads);
-    const Tensor x = Tensor::zeros({3});
-    const int64_t before = kernel_launches({});
-    kernels({}).unary[0](x, x);
-    EXPECT_EQ(kernel_launches({}), before + 1);
-    EXPECT_THROW(kernels({DeviceType::cuda, 0}), Error);
 }
 
 }  // namespace

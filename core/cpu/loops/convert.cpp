@@ -1,26 +1,10 @@
 // Copies, and conversions between the element types.
-#include <type_traits>
-
+#include "core/convert.h"
 #include "core/cpu/loops/pack.h"
 #include "core/cpu/loops/parts.h"
 
 namespace ralimp::cpu::SIMD_LEVEL {
 namespace {
-
-template <class To, class From>
-To convert(From x) {
-    if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-        constexpr int bits = sizeof(To) * 8 - std::is_signed_v<To>;
-        constexpr From end = From(2) * From(uint64_t{1} << (bits - 1));  // one above the largest
-        constexpr To largest = static_cast<To>(~uint64_t{0} >> (64 - bits));
-        constexpr To smallest = std::is_signed_v<To> ? static_cast<To>(-largest - 1) : To(0);
-        if (x >= end) return largest;
-        if (x <= From(smallest)) return smallest;
-        return x == x ? static_cast<To>(x) : To(0);
-    } else {
-        return static_cast<To>(x);
-    }
-}
 
 template <class To, class From>
 void convert_rows(Extent extent, void* out_memory, Stride out_stride, const From* in,
