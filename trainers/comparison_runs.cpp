@@ -84,9 +84,14 @@ public:
             look(one);
             if (one.finished) learn_pace(one);
         }
-        while (advance()) {
-            show_progress();
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        try {
+            while (advance()) {
+                show_progress();
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            }
+        } catch (...) {
+            end_all();
+            throw;
         }
         progress_.log.end_progress();
     }
@@ -101,7 +106,7 @@ private:
 
     // One look at all processes; whether there is more to do.
     bool advance() {
-        if (stop_requested()) stop_all();
+        throw_if_stop_requested();
         for (std::size_t i = 0; i < children_.size();) {
             const std::optional<int> status = children_[i].process->wait_status();
             if (!status) {
@@ -144,17 +149,20 @@ private:
         ComparisonRun& run = *child.run;
         const auto code =
             WIFEXITED(status) ? static_cast<ExitCode>(WEXITSTATUS(status)) : ExitCode::failure;
-        if (code == ExitCode::interrupted) stop_all();
+        if (code == ExitCode::interrupted) throw Interrupted();
         if (!WIFEXITED(status) || (code != ExitCode::success && code != ExitCode::non_finite))
             return failed(run, code, reason_of(*child.process, status));
-        // What it has read may be either.
-        if (hash_of_files(data_files(run.config)) != run.setting->data_hash)
-            return failed(run, ExitCode::bad_input,
-                          fmt::format("its data changed while it was trained; delete {} and try "
-                                      "again",
-                                      run.folder.string()));
-        look(run);
-        if (!run.finished) return failed(run, ExitCode::failure, "ended without a result");
+        try {
+            // What it has read may be either.
+            if (hash_of_files(data_files(run.config)) != run.setting->data_hash)
+                fail_with(ExitCode::bad_input,
+                          "its data changed while it was trained; delete {} and try again",
+                          run.folder.string());
+            look(run);
+            check(run.finished, "ended without a result");
+        } catch (const Error& error) {
+            return failed(run, error.code(), error.what());
+        }
         learn_pace(run);
         const double value = run.figure(progress_.metric);
         progress_.log.line("{}/{}  {}: {}, {} s; eta {}", finished_runs(), runs_.size(), run.title,
@@ -174,19 +182,12 @@ private:
 
     // A disk that is full is full for all of them.
     void failed(ComparisonRun& run, ExitCode code, const std::string& why) {
-        if (code == ExitCode::io) {
-            end_all();
-            fail_with(code, "{}: {}", run.title, why);
-        }
+        if (code == ExitCode::io) fail_with(code, "{}: {}", run.title, why);
         run.failure = {code, why};
         progress_.log.warning("{}: {}", run.title, why);
     }
 
-    [[noreturn]] void stop_all() {
-        end_all();
-        throw Interrupted();
-    }
-
+    // They save their state.
     void end_all() {
         for (const Child& child : children_) child.process->signal(SIGTERM);
         for (const Child& child : children_)

@@ -144,6 +144,30 @@ expect_text out.txt '^5 runs, 4 of them finished'
 expect_text out.txt '^5/5  gone, seed 3: psnr'
 runs=(missing/runs/gone/*)
 ((${#runs[@]} == 2)) || complain "the run of other data has taken the place of a run"
+# Data that change while a run reads them.
+write_config changing.yaml 10
+sed -i '/name: ralimp/,$d' changing.yaml
+cat >>changing.yaml <<END
+  - {name: gone, changes: [data.size=null, data.image=gone.png, training.phases.0.steps=20000, training.log_every=100,
+                           training.evaluate_every=20000, training.checkpoint_every=20000]}
+END
+start "$ralimp" compare changing.yaml 'seeds=[3]' --output changing
+trained() { [[ -s $(echo changing/runs/gone/*/metrics.csv) ]]; }
+until_true trained
+rm gone.png
+wait $process
+code=$?
+((code == 3)) || complain "exit code $code where data are gone"
+expect_text err.txt "^ralimp: 1 run failed: gone, seed 3: $work/gone.png: cannot be read: No such file"
+rm -r changing/runs/gone
+cp own.png gone.png
+start "$ralimp" compare changing.yaml 'seeds=[3]' --output changing
+until_true trained
+cp other/reconstruction_12x15.png gone.png
+wait $process
+expect_text err.txt '^ralimp: 1 run failed: gone, seed 3: its data changed while it was trained; delete changing/runs/gone/'
+expect_text changing/table.csv '^,gone,3,result,.*,error,its data changed while it was trained'
+
 # A run that is killed.
 rm -r missing/runs/narrow/*
 cat >kill_narrow.sh <<'END'
