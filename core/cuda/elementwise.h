@@ -2,6 +2,7 @@
 // accesses of 16 bytes, one for everything else. For the .cu files of this folder.
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "core/cuda/device.h"
@@ -24,23 +25,45 @@ namespace {
 constexpr unsigned elementwise_threads = 256;
 
 template <class T, int width>
-struct alignas(sizeof(T) * width) Vector {
+struct Vector {
     T values[width];
+};
+
+// The bytes of a vector as what one instruction moves: nvcc moves small elements one by one.
+template <std::size_t bytes>
+struct alignas(bytes) Bytes {
+    uint32_t words[bytes / 4];
+};
+template <>
+struct Bytes<2> {
+    uint16_t word;
+};
+template <>
+struct Bytes<1> {
+    uint8_t word;
 };
 
 template <int width, class T>
 __device__ Vector<T, width> load_vector(const T* in, int64_t index, bool repeated) {
-    if (!repeated) return reinterpret_cast<const Vector<T, width>*>(in)[index];
+    using Moved = Bytes<sizeof(T) * width>;
     Vector<T, width> vector;
-    for (int i = 0; i < width; ++i) vector.values[i] = *in;
+    if (repeated) {
+        for (int i = 0; i < width; ++i) vector.values[i] = *in;
+    } else {
+        const Moved moved = reinterpret_cast<const Moved*>(in)[index];
+        memcpy(&vector, &moved, sizeof(moved));
+    }
     return vector;
 }
 
 template <int width, class F, class Out, class... In>
 __device__ void store_vector(const F& f, Out* out, int64_t index, const Vector<In, width>&... in) {
+    using Moved = Bytes<sizeof(Out) * width>;
     Vector<Out, width> result;
     for (int i = 0; i < width; ++i) result.values[i] = f(in.values[i]...);
-    reinterpret_cast<Vector<Out, width>*>(out)[index] = result;
+    Moved moved;
+    memcpy(&moved, &result, sizeof(moved));
+    reinterpret_cast<Moved*>(out)[index] = moved;
 }
 
 // The i-th bit of `repeated`: the i-th input is one value for all elements.

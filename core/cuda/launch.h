@@ -41,7 +41,8 @@ void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 blo
     emulator::next_kernel = name;
 #endif
     launching::count();
-    launching::finish(name, cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), stream);
+    launching::finish(
+        name, cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), stream);
 }
 
 // The dynamic shared memory of the block, aligned to 16 bytes; of kernels only.

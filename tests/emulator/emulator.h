@@ -74,6 +74,8 @@ void* allocate(std::size_t bytes, int device);  // null when the device is full
 bool deallocate(void* pointer);
 std::size_t free_bytes(int device);
 constexpr std::size_t device_bytes = std::size_t{4} << 30;
+// Devices of less memory; at most device_bytes.
+void set_device_limit(std::size_t bytes);
 // Whether [pointer, pointer + bytes) is part of one live allocation of the device.
 bool is_device_memory(const void* pointer, std::size_t bytes, int device);
 // The device whose address range the pointer is in, live or not; -1 for host memory.
@@ -82,8 +84,8 @@ int device_of(const void* pointer);
 // everyone.
 void* accessible(const void* pointer);
 
-// The name of the next kernel that is launched; set by core/cuda/launch.h.
-inline const char* next_kernel = "kernel";
+// The name of the next kernel that this thread launches; set by core/cuda/launch.h.
+inline thread_local const char* next_kernel = "kernel";
 
 }  // namespace emulator
 

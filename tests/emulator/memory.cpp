@@ -35,6 +35,7 @@ struct Arena {
 };
 
 Arena arenas[most_devices];
+std::size_t limit = device_bytes;
 
 #if !defined(__SANITIZE_ADDRESS__)
 struct sigaction previous_action;
@@ -103,6 +104,7 @@ void* allocate(std::size_t bytes, int device) {
     if (bytes > device_bytes) return nullptr;
     // Each block is followed by a guard of the size of the alignment.
     const std::size_t taken = (bytes + alignment - 1) / alignment * alignment + alignment;
+    if (arena.active + taken > limit) return nullptr;
     const auto hole = std::find_if(arena.unused.begin(), arena.unused.end(),
                                    [&](const auto& block) { return block.second >= taken; });
     std::size_t offset;
@@ -151,7 +153,9 @@ bool deallocate(void* pointer) {
     return true;
 }
 
-std::size_t free_bytes(int device) { return device_bytes - arena_of(device).active; }
+void set_device_limit(std::size_t bytes) { limit = bytes; }
+
+std::size_t free_bytes(int device) { return limit - arena_of(device).active; }
 
 bool is_device_memory(const void* pointer, std::size_t bytes, int device) {
     const Arena& arena = arenas[device];

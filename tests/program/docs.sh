@@ -61,7 +61,7 @@ while read -r key; do
     done
     [[ $known == yes ]] || complain "no config has the key $key, which a text names: $(cat err.txt)"
 done < <(grep -hoE '`[a-z_]+(\.[a-z_0-9]+)+`' "${texts[@]}" | tr -d '`' |
-    grep -vE '\.(yaml|html|h5|hdf5|safetensors|onnx|png|csv|txt|json|wav|ply|obj|cpp|h|py|md|data)$' | sort -u)
+    grep -vE '\.(yaml|html|h5|hdf5|safetensors|onnx|png|csv|txt|json|wav|ply|obj|cpp|cu|h|py|md|data)$' | sort -u)
 ((keys > 12)) || complain "only $keys keys were found in the texts"
 
 # YAML blocks; parts of a config are those of a PINN.
