@@ -12,8 +12,9 @@ void check_floating(const char* operation, const Tensor& x) {
 }
 
 void check_same_device(const char* operation, const Tensor& a, const Tensor& b) {
-    check(a.device() == b.device(), "{}: the tensors are on {} and {}; create both on one device",
-          operation, to_string(a.device()), to_string(b.device()));
+    if (!b.defined() || a.device() == b.device()) return;
+    fail("{}: the tensors are on {} and {}; create both on one device", operation,
+         to_string(a.device()), to_string(b.device()));
 }
 
 void check_same_type(const char* operation, const Tensor& a, const Tensor& b) {

@@ -11,6 +11,7 @@ using Context = const VjpContext&;
 
 void check_floating(const char* operation, const Tensor& x);
 void check_same_type(const char* operation, const Tensor& a, const Tensor& b);
+// An undefined b is on any device.
 void check_same_device(const char* operation, const Tensor& a, const Tensor& b);
 void check_index(const char* operation, const Tensor& index, const Tensor& x);
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "autograd/apply.h"
 #include "autograd/operations.h"
 #include "core/kernels.h"
 
@@ -22,14 +23,16 @@ Tensor feature_projections(const Tensor& blocks) {
     std::vector<int64_t> projections;
     for (std::size_t b = 0; b < values.size(); b += 3)
         for (int32_t i = 0; i < values[b + 2]; ++i) projections.push_back(values[b + 1] + i);
-    return Tensor::from(projections, {static_cast<int64_t>(projections.size())});
+    return Tensor::from(projections, {static_cast<int64_t>(projections.size())})
+        .to(blocks.device());
 }
 
-void check_limit(const char* operation, const ExponentLimit& limit) {
+void check_limit(const char* operation, const Tensor& exponent, const ExponentLimit& limit) {
     check(limit.value > 0, "{}: the exponent's limit {} must be positive", operation, limit.value);
     check(!limit.counts.defined() ||
               (limit.counts.dtype() == DType::int64 && limit.counts.shape() == Shape{2}),
           "{}: the counts of clamped exponents must be int64 [2]", operation);
+    check_same_device(operation, exponent, limit.counts);
 }
 
 // Inputs: projections, blocks, table and, if there are any, norms.
@@ -80,8 +83,10 @@ Tensor feature_blocks(const std::vector<FeatureBlock>& blocks, int64_t features,
 
 Jet exponential_features(const Jet& projections, const Jet* norms, const Tensor& blocks,
                          const Tensor& table, bool oscillating, const ExponentLimit& limit) {
-    check_limit("exponential_features", limit);
     const Tensor& p = projections.channels();
+    check_limit("exponential_features", p, limit);
+    check_same_device("exponential_features", p, blocks);
+    check_same_device("exponential_features", p, table);
     check(table.dims() == 2 && table.size(0) == feature_table::rows && table.dtype() == p.dtype(),
           "exponential_features: the table {} {} must be [{}, features] {}", name_of(table.dtype()),
           table.shape(), int(feature_table::rows), name_of(p.dtype()));
@@ -94,6 +99,7 @@ Jet exponential_features(const Jet& projections, const Jet* norms, const Tensor&
                   norms->rows() == projections.rows(),
               "exponential_features: norms {} do not fit projections {}", norms->channels().shape(),
               p.shape());
+        check_same_device("exponential_features", p, norms->channels());
         n = norms->channels().contiguous();
         inputs.push_back(norms->channels());
     }
@@ -106,7 +112,7 @@ Jet exponential_features(const Jet& projections, const Jet* norms, const Tensor&
 }
 
 Tensor clamp_exponent(const Tensor& exponent, const ExponentLimit& limit) {
-    check_limit("clamp_exponent", limit);
+    check_limit("clamp_exponent", exponent, limit);
     if (limit.counts.defined())
         kernels(exponent.device())
             .count_above(limit.counts, exponent.detach().contiguous(), limit.value);

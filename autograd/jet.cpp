@@ -1,5 +1,6 @@
 #include "autograd/jet.h"
 
+#include "autograd/apply.h"
 #include "autograd/operations.h"
 #include "core/kernels.h"
 
@@ -227,6 +228,7 @@ static Tensor linear_channels(const Tensor& x, const Tensor& weight, const Tenso
         if (bias.defined()) {
             check(bias.dtype() == x.dtype(), "linear: the bias is {}, the input {}",
                   name_of(bias.dtype()), name_of(x.dtype()));
+            check_same_device("linear", x, bias);
             const Tensor value = select(out, 0, 0);
             kernels(x.device())
                 .binary[index_in<scalar::Add, scalar::Binary>](value, value,

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "autograd/apply.h"
 #include "autograd/operations.h"
 
 namespace ralimp {
@@ -149,7 +150,7 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
               f.reads(layer.weight.size(0)),
           "layer_chain: the features of step {} do not fit its weights {}", index,
           layer.weight.shape());
-    const Tensor projections = f.projections.contiguous();
+    const Tensor projections = f.projections.to(Device{}).contiguous();
     for (int64_t i = 0; i < projections.elements(); ++i) {
         const int32_t projection = projections.data<int32_t>()[i];
         check(projection >= 0 && projection < f.exponential_rows,
@@ -234,7 +235,7 @@ ExponentialForm exponential_form(const ChainFeatures& features) {
     };
     Tensor all = table(ones, zeros);
     if (features.oscillating()) all = concatenate({all, table(zeros, ones)}, 1);
-    return {all, feature_blocks(blocks, next, features.exponential_rows)};
+    return {all, feature_blocks(blocks, next, features.exponential_rows).to(like.device())};
 }
 
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
@@ -245,6 +246,7 @@ Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
         const ChainTensors tensors = tensors_of(layer);
         for (const auto member : members) inputs.push_back(tensors.*member);
     }
+    for (const Tensor& input : inputs) check_same_device("layer_chain", in, input);
     const std::vector<ChainTensors> steps = contiguous(steps_of(inputs));
     const int64_t width = program.steps[layers.size() - 1].width(layers.back().weight.size(0));
     const Tensor out = Tensor::empty({in.size(0), in.size(1), width}, in.dtype(), in.device());
@@ -263,6 +265,9 @@ PackedChain::PackedChain(std::span<const ChainLayer> layers, std::size_t first) 
     program_ = program_of(layers, *JetPlan::value_only(), layers[0].weight.size(1),
                           layers[0].weight.dtype(), first);
     for (const ChainLayer& layer : layers) steps_.push_back(tensors_of(layer));
+    for (const ChainTensors& step : steps_)
+        for (const auto member : members)
+            check_same_device("packed_chain", layers[0].weight, step.*member);
     steps_ = contiguous(std::move(steps_));
     for (ChainTensors& step : steps_) {
         const Tensor weight = step.weight = step.weight.detach();
@@ -280,6 +285,7 @@ Tensor PackedChain::forward(const Tensor& x) const {
     check(x.dims() == 2 && x.size(1) == weight.size(1) && x.dtype() == weight.dtype(),
           "packed_chain: {} {} is not [rows, {}] of {}", name_of(x.dtype()), x.shape(),
           weight.size(1), name_of(weight.dtype()));
+    check_same_device("packed_chain", x, weight);
     const Tensor out = Tensor::empty({x.size(0), outputs_}, x.dtype(), x.device());
     kernels(x.device()).packed_chain(program_, out, x.contiguous(), steps_);
     return out;

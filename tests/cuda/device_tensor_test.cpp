@@ -7,6 +7,9 @@
 #include <functional>
 #include <utility>
 
+#include "autograd/exponential_features.h"
+#include "autograd/jet.h"
+#include "autograd/layer_chain.h"
 #include "autograd/operations.h"
 #include "core/backend.h"
 #include "core/kernels.h"
@@ -142,6 +145,9 @@ TEST(DeviceTensor, OperationsRefuseTensorsOfTwoDevices) {
     const Tensor here = ramp({3, 3}), there = here.to(cuda);
     const Tensor rows = Tensor::zeros({3, 3}, DType::int64);
     const Tensor condition = Tensor::ones({3, 3}, DType::uint8);
+    const std::vector<ChainLayer> layers{{.weight = here}};
+    const Tensor blocks = feature_blocks({{0, 0, 3}}, 3, 3);
+    const Tensor table = Tensor::ones({feature_table::rows, 3});
     const std::pair<const char*, std::function<void()>> calls[] = {
         {"add", [&] { add(here, there); }},
         {"maximum", [&] { maximum(there, here); }},
@@ -159,6 +165,15 @@ TEST(DeviceTensor, OperationsRefuseTensorsOfTwoDevices) {
              stack({there, here}, 0);
          }},
         {"searchsorted", [&] { searchsorted(here, there); }},
+        {"scatter_add", [&] { scatter_add(there, 0, rows.to(cuda), here); }},
+        {"layer_chain", [&] { layer_chain(Jet::value_only(there), layers); }},
+        {"packed_chain", [&] { PackedChain(layers).forward(there); }},
+        {"exponential_features",
+         [&] { exponential_features(Jet::value_only(there), nullptr, blocks, table, false); }},
+        {"clamp_exponent",
+         [&] {
+             clamp_exponent(there, {20, Tensor::zeros({2}, DType::int64)});
+         }},
     };
     for (const auto& [name, call] : calls) {
         const std::string text = error_of(call).text;
