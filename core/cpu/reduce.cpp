@@ -1,22 +1,15 @@
-// Reductions over any axes. The order of summation depends on the shapes alone: runs of adjacent
-// reduced axes are reduced one after the other from the innermost one; the elements of a run, in
-// row-major order, are cut into chunks of reduction_chunk, and the chunks' results are reduced in
-// the same way. Threads share chunks and results.
+// Reductions of chunks of at most reduction_chunk elements (core/reduction_runs.h); threads share
+// them.
 #include "core/cpu/dispatch.h"
 #include "core/cpu/iterate.h"
+#include "core/reduction_runs.h"
 
 namespace ralimp::cpu {
 namespace {
 
-// A run of axes reduced together, and the axes that stay.
-struct Run {
-    int64_t count = 1, stride = 0;  // elements of the run in row-major order
-    Shape kept, out_strides, in_strides;
-};
-
 // At most reduction_chunk elements go into each result.
 template <class T>
-void reduce_chunks(Reduction reduction, const Run& run, T* out, const T* in) {
+void reduce_chunks(Reduction reduction, const ReductionRun& run, T* out, const T* in) {
     const auto kept = joined_layout<2>(run.kept, {&run.out_strides, &run.in_strides});
     if (kept.elements() == 0) return;
     const int last = kept.dims - 1;
@@ -56,67 +49,13 @@ void reduce_chunks(Reduction reduction, const Run& run, T* out, const T* in) {
     });
 }
 
-template <class T>
-void reduce_run(Reduction reduction, const Run& run, T* out, const T* in) {
-    if (run.count <= reduction_chunk) return reduce_chunks(reduction, run, out, in);
-    // Chunks are one more axis that stays; the last one may be smaller.
-    const int64_t whole = run.count / reduction_chunk, rest = run.count % reduction_chunk;
-    const int64_t chunks = whole + (rest > 0), results = run.kept.elements();
-    const Tensor partial = Tensor::empty({chunks * results}, dtype_of<T>());
-    T* const partial_data = partial.data<T>();
-    const Shape packed = row_major_strides(run.kept);
-
-    Run first{reduction_chunk, run.stride, run.kept, packed, run.in_strides};
-    first.kept.insert(0, whole);
-    first.out_strides.insert(0, results);
-    first.in_strides.insert(0, reduction_chunk * run.stride);
-    reduce_chunks(reduction, first, partial_data, in);
-    if (rest > 0) {
-        const Run last{rest, run.stride, run.kept, packed, run.in_strides};
-        reduce_chunks(reduction, last, partial_data + whole * results,
-                      in + whole * reduction_chunk * run.stride);
-    }
-    const Run second{chunks, results, run.kept, run.out_strides, packed};
-    reduce_run<T>(reduction, second, out, partial_data);
-}
-
 }  // namespace
 
 void reduce(Reduction reduction, const Tensor& out, const Tensor& in) {
-    // The innermost run of reduced axes; axes of size 1 neither belong to a run nor end it.
-    Run run;
-    Shape partial_shape = in.shape();
-    bool in_run = false, another_run = false, one_stride = true;
-    for (int axis = in.dims() - 1, state = 0; axis >= 0; --axis) {
-        const int64_t size = in.shape()[axis];
-        if (size == 1) continue;
-        const bool reduced = out.shape()[axis] == 1;
-        if (reduced && state == 2) another_run = true;
-        if (!reduced && state == 1) state = 2;
-        if (reduced && state == 0) {
-            state = 1;
-            run.stride = in.strides()[axis];
-            run.count = size;
-            partial_shape[axis] = 1;
-            in_run = true;
-        } else if (reduced && state == 1) {
-            one_stride = one_stride && in.strides()[axis] == run.stride * run.count;
-            run.count *= size;
-            partial_shape[axis] = 1;
-        }
-    }
-    if (!in_run) return copy(out, in);
-    if (in.elements() > 0 && !one_stride) return reduce(reduction, out, in.contiguous());
-    const Tensor target = another_run ? Tensor::empty(partial_shape, in.dtype(), in.device()) : out;
-    for (int axis = 0; axis < in.dims(); ++axis) {
-        if (partial_shape[axis] == 1) continue;
-        run.kept.push_back(in.shape()[axis]);
-        run.out_strides.push_back(target.strides()[axis]);
-        run.in_strides.push_back(in.strides()[axis]);
-    }
-    dispatch("reduce", in.dtype(),
-             [&]<class T>(T) { reduce_run<T>(reduction, run, target.data<T>(), in.data<T>()); });
-    if (another_run) reduce(reduction, out, target);
+    reduce_by_runs(out, in, reduction_chunk, copy,
+                   [reduction]<class T>(const ReductionRun& run, T* to, const T* from) {
+                       reduce_chunks(reduction, run, to, from);
+                   });
 }
 
 }  // namespace ralimp::cpu

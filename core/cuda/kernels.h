@@ -14,6 +14,24 @@ void where(const Tensor& out, const Tensor& condition, const Tensor& a, const Te
 // copy.cu; float16 and bfloat16 convert to and from float32.
 void copy(const Tensor& out, const Tensor& in);
 void fill(const Tensor& out, double value);
+// reduce.cu: the same bits as on the CPU.
+void reduce(Reduction reduction, const Tensor& out, const Tensor& in);
+// arg_reduce.cu
+void arg_reduce(bool largest, const Tensor& out, const Tensor& in, int axis);
+// softmax.cu
+void softmax(const Tensor& out, const Tensor& in);
+// indexing.cu; these wait for the device, to throw when an index is out of range.
+void gather(const Tensor& out, const Tensor& in, const Tensor& index, int axis);
+void scatter_add(const Tensor& out, const Tensor& index, const Tensor& source, int axis);
+// scan.cu
+void cumulative_sum(const Tensor& out, const Tensor& in, int axis, bool reversed);
+void cumulative_product(const Tensor& out, const Tensor& in, int axis);
+// sort.cu
+void argsort(const Tensor& out, const Tensor& in, int axis, bool descending);
+void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right);
+// random.cu: the same bits as on the CPU.
+void random_uniform(const Tensor& out, const RandomKey& key, uint64_t first);
+void random_normal(const Tensor& out, const RandomKey& key, uint64_t first);
 
 // The table, and the names of its entries that are missing.
 const Kernels& kernels();

@@ -1,11 +1,12 @@
 // Gathering and scattered adding against plain loops.
 #include "tests/core/kernel_testing.h"
+#include "tests/error_of.h"
 
 namespace ralimp::testing {
 namespace {
 
-class Indexing : public EachSimdLevel {};
-INSTANTIATE_EACH_SIMD_LEVEL(Indexing);
+class Indexing : public EachTarget {};
+INSTANTIATE_EACH_TARGET(Indexing);
 
 Tensor random_indices(const Shape& shape, int64_t size, uint64_t seed) {
     return random_values(shape, DType::int64, 0, static_cast<double>(size) - 1e-9, seed);
@@ -56,11 +57,11 @@ TEST_P(Indexing, Gather) {
                         offset_at(one.index, i, one.in, one.axis,
                                   static_cast<int64_t>(chosen[static_cast<std::size_t>(i)])))]);
                 for (const Tensor& source : {in, scattered_copy(in)}) {
-                    const Tensor out = Tensor::empty(one.index, dtype);
-                    kernels({}).gather(out, source, index, one.axis);
+                    const Tensor out = empty(one.index, dtype);
+                    table().gather(out, source, index, one.axis);
                     EXPECT_EQ(plain_doubles(out), expected) << to_string(one.in) << one.axis;
-                    const Tensor view = scattered_copy(Tensor::zeros(one.index, dtype));
-                    kernels({}).gather(view, source, index, one.axis);
+                    const Tensor view = scattered_copy(zeros(one.index, dtype));
+                    table().gather(view, source, index, one.axis);
                     EXPECT_EQ(plain_doubles(view), expected) << to_string(one.in) << one.axis;
                 }
             }
@@ -81,17 +82,15 @@ TEST_P(Indexing, ScatterAdd) {
                         offset_at(one.index, i, one.in, one.axis,
                                   static_cast<int64_t>(chosen[static_cast<std::size_t>(i)])))] +=
                         added[static_cast<std::size_t>(i)];
-                const Tensor converted = Tensor::empty(one.index, dtype);
+                const Tensor converted = empty(one.index, dtype);
                 converted.copy_from(source);
-                for (const Tensor& from : {converted, scattered_copy(converted)}) {
-                    const Tensor out = Tensor::empty(one.in, dtype);
-                    out.copy_from(start);
-                    const Tensor view = scattered_copy(out);
-                    kernels({}).scatter_add(out, index, from, one.axis);
-                    EXPECT_EQ(plain_doubles(out), expected) << to_string(one.in) << one.axis;
-                    kernels({}).scatter_add(view, index, from, one.axis);
-                    EXPECT_EQ(plain_doubles(view), expected) << to_string(one.in) << one.axis;
-                }
+                const Tensor out = empty(one.in, dtype);
+                out.copy_from(start);
+                const Tensor view = scattered_copy(out);
+                table().scatter_add(out, index, converted, one.axis);
+                EXPECT_EQ(plain_doubles(out), expected) << to_string(one.in) << one.axis;
+                table().scatter_add(view, index, scattered_copy(converted), one.axis);
+                EXPECT_EQ(plain_doubles(view), expected) << to_string(one.in) << one.axis;
             }
         }
 }
@@ -99,38 +98,52 @@ TEST_P(Indexing, ScatterAdd) {
 TEST_P(Indexing, ScatterAddHasAFixedOrder) {
     // All into one place: the rounding shows the order.
     const Tensor source = random_values({20'000, 70}, DType::float32, -1, 1, 6);
-    const Tensor index = Tensor::zeros({1}, DType::int64).strided_view({20'000, 70}, {0, 0});
+    const Tensor index = zeros({1}, DType::int64).strided_view({20'000, 70}, {0, 0});
+    const std::vector<float> added = source.to_vector<float>();
     std::vector<float> expected(70, 0);
     for (int64_t i = 0; i < source.elements(); ++i)
-        expected[static_cast<std::size_t>(i % 70)] += source.data<float>()[i];
+        expected[static_cast<std::size_t>(i % 70)] += added[static_cast<std::size_t>(i)];
     for (int threads : {1, 2}) {
         set_thread_count(threads);
-        const Tensor out = Tensor::zeros({1, 70});
-        kernels({}).scatter_add(out, index, source, 0);
+        const Tensor out = zeros({1, 70});
+        table().scatter_add(out, index, source, 0);
         EXPECT_EQ(out.to_vector<float>(), expected);
     }
 }
 
+TEST_P(Indexing, ScatterAddOfManyLinesHasTheSameOrder) {
+    const Tensor source = random_values({20, 33'000}, DType::float32, -1, 1, 7);
+    const Tensor index = random_indices({20, 33'000}, 2, 8);
+    const std::vector<float> added = source.to_vector<float>();
+    const std::vector<int64_t> chosen = index.to_vector<int64_t>();
+    std::vector<float> expected(66'000, 0);
+    for (std::size_t i = 0; i < added.size(); ++i)
+        expected[static_cast<std::size_t>(chosen[i]) * 33'000 + i % 33'000] += added[i];
+    const Tensor out = zeros({2, 33'000});
+    table().scatter_add(out, index, source, 0);
+    EXPECT_EQ(out.to_vector<float>(), expected);
+}
+
 TEST_P(Indexing, OutOfRangeIsAnError) {
-    const Tensor in = Tensor::ones({3, 4}), out = Tensor::zeros({2, 4});
+    const Tensor in = ones({3, 4}), out = zeros({2, 4});
     for (int64_t wrong : {int64_t{-1}, int64_t{3}, INT64_MAX, INT64_MIN}) {
-        const Tensor index = Tensor::zeros({2, 4}, DType::int64);
-        index.data<int64_t>()[5] = wrong;
-        EXPECT_THROW(kernels({}).gather(out, in, index, 0), Error);
-        EXPECT_THROW(kernels({}).scatter_add(in, index, out, 0), Error);
+        const Tensor host = Tensor::zeros({2, 4}, DType::int64);
+        host.data<int64_t>()[5] = wrong;
+        const Tensor index = host.to(device());
+        EXPECT_THROW(table().gather(out, in, index, 0), Error);
+        EXPECT_THROW(table().scatter_add(in, index, out, 0), Error);
         const Tensor rows = index.strided_view({2, 4}, {5, 0});
-        EXPECT_THROW(kernels({}).gather(out, in, rows, 0), Error);
-        EXPECT_THROW(kernels({}).scatter_add(in, rows, out, 0), Error);
+        EXPECT_THROW(table().gather(out, in, rows, 0), Error);
+        EXPECT_THROW(table().scatter_add(in, rows, out, 0), Error);
     }
     // Also from a thread.
-    const Tensor index = Tensor::zeros({100'000}, DType::int64);
-    index.data<int64_t>()[99'999] = 3;
-    try {
-        kernels({}).gather(Tensor::empty({100'000}), Tensor::ones({3}), index, 0);
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "gather: index 3 is outside an axis of 3 elements");
-    }
+    const Tensor host = Tensor::zeros({100'000}, DType::int64);
+    host.data<int64_t>()[99'999] = 3;
+    const Tensor index = host.to(device());
+    EXPECT_EQ(error_of([&] { table().gather(empty({100'000}), ones({3}), index, 0); }).text,
+              "gather: index 3 is outside an axis of 3 elements");
+    EXPECT_EQ(error_of([&] { table().scatter_add(zeros({3}), index, ones({100'000}), 0); }).text,
+              "scatter_add: index 3 is outside an axis of 3 elements");
 }
 
 }  // namespace

@@ -49,41 +49,61 @@ TEST(Philox, SeedStreamStepAndIndexAllMatter) {
     EXPECT_EQ(draws.size(), 7u);
 }
 
-class Random : public EachSimdLevel {};
-INSTANTIATE_EACH_SIMD_LEVEL(Random);
+class Random : public EachTarget {};
+INSTANTIATE_EACH_TARGET(Random);
 
 TEST_P(Random, KernelsGiveTheScalarDraws) {
     const RandomKey key{17, RandomStream::noise, 9};
     for (int64_t size : odd_sizes)
         for (uint64_t first : {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{1} << 35}) {
             const auto compare = [&]<class T>(T) {
-                const Tensor uniform = Tensor::empty({size}, dtype_of<T>());
-                const Tensor normal = Tensor::empty({size}, dtype_of<T>());
-                kernels({}).random_uniform(uniform, key, first);
-                kernels({}).random_normal(normal, key, first);
-                for (int64_t i = 0; i < size; ++i) {
-                    const uint64_t index = first + static_cast<uint64_t>(i);
-                    ASSERT_EQ(uniform.data<T>()[i], ralimp::random_uniform<T>(key, index)) << i;
-                    ASSERT_EQ(normal.data<T>()[i], ralimp::random_normal<T>(key, index)) << i;
+                const Tensor uniform = empty({size}, dtype_of<T>());
+                const Tensor normal = empty({size}, dtype_of<T>());
+                table().random_uniform(uniform, key, first);
+                table().random_normal(normal, key, first);
+                const std::vector<T> uniforms = uniform.template to_vector<T>();
+                const std::vector<T> normals = normal.template to_vector<T>();
+                for (std::size_t i = 0; i < uniforms.size(); ++i) {
+                    const uint64_t index = first + i;
+                    ASSERT_EQ(uniforms[i], ralimp::random_uniform<T>(key, index)) << i;
+                    ASSERT_EQ(normals[i], ralimp::random_normal<T>(key, index)) << i;
                 }
             };
             compare(float{});
             compare(double{});
         }
-    const Tensor x = Tensor::zeros({2}, DType::int32);
-    EXPECT_THROW(kernels({}).random_uniform(x, key, 0), Error);
+    const Tensor x = zeros({2}, DType::int32);
+    EXPECT_THROW(table().random_uniform(x, key, 0), Error);
 }
 
 TEST_P(Random, ViewsAndThreadsGetTheSameDraws) {
     const RandomKey key{17};
-    const Tensor plain = Tensor::empty({300, 401});
-    kernels({}).random_normal(plain, key, 3);
-    const Tensor view = scattered_copy(Tensor::zeros({300, 401}));
-    kernels({}).random_normal(view, key, 3);
+    const Tensor plain = empty({300, 401});
+    table().random_normal(plain, key, 3);
+    const Tensor view = scattered_copy(zeros({300, 401}));
+    table().random_normal(view, key, 3);
     EXPECT_TRUE(same_bits(plain, view));
     set_thread_count(1);
-    kernels({}).random_normal(view, key, 3);
+    table().random_normal(view, key, 3);
     EXPECT_TRUE(same_bits(plain, view));
+}
+
+TEST_P(Random, ViewsThatStartAnywhereInMemory) {
+    const RandomKey key{18};
+    const Tensor memory = zeros({2000});
+    for (int64_t start = 0; start < 5; ++start)
+        for (uint64_t first = 0; first < 5; ++first) {
+            const Tensor view = memory.strided_view({1001}, {1}, start);
+            memory.fill(-1);
+            table().random_uniform(view, key, first);
+            const std::vector<float> values = memory.to_vector<float>();
+            for (int64_t i = 0; i < 2000; ++i) {
+                const uint64_t index = first + static_cast<uint64_t>(i - start);
+                const bool inside = i >= start && i < start + 1001;
+                ASSERT_EQ(values[static_cast<std::size_t>(i)],
+                          inside ? ralimp::random_uniform<float>(key, index) : -1);
+            }
+        }
 }
 
 // Within four standard errors of the exact moments.

@@ -6,8 +6,8 @@
 namespace ralimp::testing {
 namespace {
 
-class Reduce : public EachSimdLevel {};
-INSTANTIATE_EACH_SIMD_LEVEL(Reduce);
+class Reduce : public EachTarget {};
+INSTANTIATE_EACH_TARGET(Reduce);
 
 constexpr Reduction all_reductions[] = {Reduction::sum, Reduction::maximum, Reduction::minimum};
 
@@ -44,8 +44,8 @@ std::vector<double> expected_reduction(Reduction reduction, const Tensor& x, int
 }
 
 Tensor reduced(Reduction reduction, const Tensor& x, int axes) {
-    const Tensor out = Tensor::empty(reduced_shape(x.shape(), axes), x.dtype());
-    kernels({}).reduce(reduction, out, x);
+    const Tensor out = empty(reduced_shape(x.shape(), axes), x.dtype());
+    table().reduce(reduction, out, x);
     return out;
 }
 
@@ -84,8 +84,8 @@ TEST_P(Reduce, EveryCombinationOfAxesTypesAndLayouts) {
                         << what;
                     const Tensor turned = transposed(transposed(x).contiguous());
                     EXPECT_TRUE(same_bits(out, reduced(reduction, turned, axes))) << what;
-                    const Tensor view = scattered_copy(Tensor::zeros(out.shape(), dtype));
-                    kernels({}).reduce(reduction, view, x);
+                    const Tensor view = scattered_copy(zeros(out.shape(), dtype));
+                    table().reduce(reduction, view, x);
                     EXPECT_TRUE(same_bits(out, view)) << what;
                 }
 }
@@ -110,14 +110,14 @@ TEST_P(Reduce, OddSizesAlongAndDown) {
 }
 
 TEST_P(Reduce, EmptySumIsZero) {
-    EXPECT_EQ(plain_doubles(reduced(Reduction::sum, Tensor::empty({4, 0, 3}), 2)),
+    EXPECT_EQ(plain_doubles(reduced(Reduction::sum, empty({4, 0, 3}), 2)),
               std::vector<double>(12, 0));
-    EXPECT_EQ(reduced(Reduction::sum, Tensor::empty({4, 0, 3}), 1).elements(), 0);
+    EXPECT_EQ(reduced(Reduction::sum, empty({4, 0, 3}), 1).elements(), 0);
 }
 
 TEST_P(Reduce, SumsInFloat32AreAccurate) {
-    const Tensor ones = Tensor::ones({10'000'000});
-    EXPECT_EQ(reduced(Reduction::sum, ones, 1).item(), 1e7);
+    const Tensor many = ones({10'000'000});
+    EXPECT_EQ(reduced(Reduction::sum, many, 1).item(), 1e7);
     const Tensor x = random_values({1'000'000}, DType::float32, 0, 1, 3);
     const double exact = expected_reduction(Reduction::sum, x, 1)[0];
     EXPECT_LE(std::abs(reduced(Reduction::sum, x, 1).item() - exact), 1e-6 * exact);
@@ -140,41 +140,45 @@ TEST_P(Reduce, NanWins) {
             }
 }
 
-TEST_P(Reduce, ThreadsAndInstructionSetsDoNotChangeTheBits) {
+// Against the CPU's first instruction set with one thread.
+TEST_P(Reduce, ThreadsInstructionSetsAndDevicesDoNotChangeTheBits) {
     for (const Shape& shape :
-         {Shape{200'001}, Shape{30'011, 7}, Shape{3, 20'000, 5}, Shape{9000, 40}})
+         {Shape{200'001}, Shape{30'011, 7}, Shape{3, 20'000, 5}, Shape{9000, 40}, Shape{3000, 9}})
         for (DType dtype : {DType::float32, DType::float64})
             for (int axes = 1; axes < 1 << shape.dims(); ++axes) {
                 const Tensor x = random_values(shape, dtype, -1, 1, 6);
+                const Tensor expected = Tensor::empty(reduced_shape(shape, axes), dtype);
                 set_thread_count(1);
-                const Tensor one = reduced(Reduction::sum, x, axes);
-                set_thread_count(2);
-                EXPECT_TRUE(same_bits(one, reduced(Reduction::sum, x, axes)));
                 cpu::set_simd_level(cpu::SimdLevel::baseline);
-                EXPECT_TRUE(same_bits(one, reduced(Reduction::sum, x, axes)));
-                cpu::set_simd_level(GetParam());
+                kernels({}).reduce(Reduction::sum, expected, x.to({}));
+                cpu::set_simd_level(GetParam().level);
+                for (int threads : {1, 2}) {
+                    set_thread_count(threads);
+                    EXPECT_TRUE(same_bits(expected, reduced(Reduction::sum, x, axes)))
+                        << to_string(shape) << " axes " << axes;
+                }
             }
 }
 
 TEST_P(Reduce, ArgReduceFindsTheFirst) {
-    const Tensor x = Tensor::from(std::vector<float>{3, 9, 9, 1, 1, 5, 7, 7, 0, 0}, {2, 5});
-    const Tensor out = Tensor::empty({2, 1}, DType::int64);
-    kernels({}).arg_reduce(true, out, x, 1);
+    const Tensor x = from(std::vector<float>{3, 9, 9, 1, 1, 5, 7, 7, 0, 0}, {2, 5});
+    const Tensor out = empty({2, 1}, DType::int64);
+    table().arg_reduce(true, out, x, 1);
     EXPECT_EQ(out.to_vector<int64_t>(), (std::vector<int64_t>{1, 1}));
-    kernels({}).arg_reduce(false, out, x, 1);
+    table().arg_reduce(false, out, x, 1);
     EXPECT_EQ(out.to_vector<int64_t>(), (std::vector<int64_t>{3, 3}));
-    const Tensor down = Tensor::empty({1, 5}, DType::int64);
-    kernels({}).arg_reduce(true, down, x, 0);
+    const Tensor down = empty({1, 5}, DType::int64);
+    table().arg_reduce(true, down, x, 0);
     EXPECT_EQ(down.to_vector<int64_t>(), (std::vector<int64_t>{1, 0, 0, 0, 0}));
-    const Tensor with_nan = Tensor::from(std::vector<float>{1, NAN, 9, NAN}, {4});
-    const Tensor one = Tensor::empty({1}, DType::int64);
-    kernels({}).arg_reduce(true, one, with_nan, 0);
+    const Tensor with_nan = from(std::vector<float>{1, NAN, 9, NAN}, {4});
+    const Tensor one = empty({1}, DType::int64);
+    table().arg_reduce(true, one, with_nan, 0);
     EXPECT_EQ(one.item(), 1);
-    EXPECT_THROW(kernels({}).arg_reduce(true, one, Tensor::empty({0}), 0), Error);
+    EXPECT_THROW(table().arg_reduce(true, one, empty({0}), 0), Error);
 }
 
 TEST_P(Reduce, ArgReduceOfEveryTypeAndSize) {
-    const Tensor out = Tensor::empty({1}, DType::int64);
+    const Tensor out = empty({1}, DType::int64);
     for (DType dtype : computing_types)
         for (int64_t size : odd_sizes) {
             if (size == 0) continue;
@@ -186,10 +190,45 @@ TEST_P(Reduce, ArgReduceOfEveryTypeAndSize) {
             const double largest = position(std::max_element(values.begin(), values.end()));
             const double smallest = position(std::min_element(values.begin(), values.end()));
             for (const Tensor& in : {row, scattered_copy(row)}) {
-                kernels({}).arg_reduce(true, out, in, 0);
+                table().arg_reduce(true, out, in, 0);
                 EXPECT_EQ(out.item(), largest) << name_of(dtype) << size;
-                kernels({}).arg_reduce(false, out, in, 0);
+                table().arg_reduce(false, out, in, 0);
                 EXPECT_EQ(out.item(), smallest) << name_of(dtype) << size;
+            }
+        }
+}
+
+// Lines that are no stretches of memory, many of them or few long ones.
+TEST_P(Reduce, ArgReduceAlongEveryAxis) {
+    for (const Shape& shape : {Shape{20, 4100}, Shape{3, 17'000, 2}, Shape{300, 7}})
+        for (int axis = 0; axis < shape.dims(); ++axis) {
+            const Tensor x = random_values(shape, DType::int32, 0, 50, 8);
+            const auto values = plain_doubles(x);
+            Shape kept = shape;
+            kept[axis] = 1;
+            const Shape strides = row_major_strides(kept);
+            for (const bool largest : {false, true}) {
+                std::vector<double> best(static_cast<std::size_t>(kept.elements()));
+                std::vector<double> expected(best.size(), -1);
+                for (int64_t i = 0; i < x.elements(); ++i) {
+                    int64_t target = 0, rest = i, position = 0;
+                    for (int a = shape.dims() - 1; a >= 0; --a) {
+                        if (a == axis)
+                            position = rest % shape[a];
+                        else
+                            target += rest % shape[a] * strides[a];
+                        rest /= shape[a];
+                    }
+                    const auto line = static_cast<std::size_t>(target);
+                    const double value = values[static_cast<std::size_t>(i)];
+                    if (position == 0 || (largest ? value > best[line] : value < best[line])) {
+                        best[line] = value;
+                        expected[line] = static_cast<double>(position);
+                    }
+                }
+                const Tensor out = empty(kept, DType::int64);
+                table().arg_reduce(largest, out, x, axis);
+                EXPECT_EQ(plain_doubles(out), expected) << to_string(shape) << " axis " << axis;
             }
         }
 }
