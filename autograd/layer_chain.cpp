@@ -170,9 +170,8 @@ LayerChainProgram::Step step_of(const ChainLayer& layer, const JetPlan& plan, in
     return step;
 }
 
-// `first`: the number of the first step in messages.
 LayerChainProgram program_of(std::span<const ChainLayer> layers, const JetPlan& plan,
-                             int64_t inputs, DType dtype, std::size_t first) {
+                             int64_t inputs, DType dtype) {
     check(!layers.empty() && layers.size() <= LayerChainProgram::max_steps,
           "layer_chain: {} layers; there may be 1 to {}", layers.size(),
           int(LayerChainProgram::max_steps));
@@ -186,7 +185,7 @@ LayerChainProgram program_of(std::span<const ChainLayer> layers, const JetPlan& 
             static_cast<uint8_t>(term.channel), static_cast<uint8_t>(term.left),
             static_cast<uint8_t>(term.right), static_cast<float>(term.coefficient)};
     for (std::size_t l = 0; l < layers.size(); ++l) {
-        program.steps[l] = step_of(layers[l], plan, inputs, dtype, first + l);
+        program.steps[l] = step_of(layers[l], plan, inputs, dtype, l);
         inputs = program.steps[l].width(layers[l].weight.size(0));
     }
     return program;
@@ -240,7 +239,7 @@ ExponentialForm exponential_form(const ChainFeatures& features) {
 
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
     const Tensor in = x.channels().contiguous();
-    const LayerChainProgram program = program_of(layers, x.plan(), x.features(), in.dtype(), 0);
+    const LayerChainProgram program = program_of(layers, x.plan(), x.features(), in.dtype());
     Tensors inputs{x.channels(), Tensor()};
     for (const ChainLayer& layer : layers) {
         const ChainTensors tensors = tensors_of(layer);
@@ -258,12 +257,18 @@ Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers) {
     return Jet(record("layer_chain", out, inputs, Keep::inputs, program, vjp), x.shared_plan());
 }
 
-PackedChain::PackedChain(std::span<const ChainLayer> layers, std::size_t first) {
+int64_t check_chain_layer(const ChainLayer& layer, int64_t inputs, DType dtype,
+                          std::size_t number) {
+    return step_of(layer, *JetPlan::value_only(), inputs, dtype, number)
+        .width(layer.weight.size(0));
+}
+
+PackedChain::PackedChain(std::span<const ChainLayer> layers) {
     check(!layers.empty() && layers[0].weight.dims() == 2,
-          "layer_chain: step {} has no weights [products, inputs]", first);
+          "layer_chain: step 0 has no weights [products, inputs]");
     const NoGrad pause;
     program_ = program_of(layers, *JetPlan::value_only(), layers[0].weight.size(1),
-                          layers[0].weight.dtype(), first);
+                          layers[0].weight.dtype());
     for (const ChainLayer& layer : layers) steps_.push_back(tensors_of(layer));
     for (const ChainTensors& step : steps_)
         for (const auto member : members)

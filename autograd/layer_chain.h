@@ -75,12 +75,15 @@ inline int64_t chain_width(int64_t rows) {
 // for sizes that do not fit.
 Jet layer_chain(const Jet& x, std::span<const ChainLayer> layers);
 
+// Throws Error unless the layer, which has this number in messages, fits itself and takes so many
+// inputs of this type; returns how many features it makes.
+int64_t check_chain_layer(const ChainLayer& layer, int64_t inputs, DType dtype, std::size_t number);
+
 // The same for layers that do not change and for inputs of few rows: values alone, not recorded,
 // and no clamps counted. It holds a copy of their weights, packed.
 class PackedChain {
 public:
-    // `first`: the number of the first layer in messages.
-    explicit PackedChain(std::span<const ChainLayer> layers, std::size_t first = 0);
+    explicit PackedChain(std::span<const ChainLayer> layers);
     // x [rows, inputs] -> [rows, outputs]
     Tensor forward(const Tensor& x) const;
 

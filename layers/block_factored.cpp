@@ -50,10 +50,6 @@ double variance_of(const Tensor& rows) {
     return sum(variance(to(rows, DType::float64), {0})).item();
 }
 
-Tensor index_of(const std::vector<int64_t>& order) {
-    return Tensor::from(order, {static_cast<int64_t>(order.size())});
-}
-
 }  // namespace
 
 int64_t monarch_blocks(int64_t inputs, int64_t outputs, const MonarchConfig& config) {
@@ -70,6 +66,7 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const MonarchConfi
     : start_(start),
       name_(MonarchConfig::kind),
       inputs_(inputs),
+      turn_(1),
       bias_(dense_bias(outputs, inputs, start)) {
     const int64_t blocks = monarch_blocks(inputs, outputs, config);
     const std::vector<int64_t> in = even_parts(inputs, blocks), out = even_parts(outputs, blocks),
@@ -78,11 +75,7 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const MonarchConfi
     for (std::size_t k = 0; k < in.size(); ++k) first_.push_back(draw.uniform(between[k], in[k]));
     for (std::size_t k = 0; k < out.size(); ++k)
         second_.push_back(draw.uniform(out[k], between[k]));
-    std::vector<int64_t> order;
-    for (int64_t row = 0; row < between[0]; ++row)
-        for (int64_t k = 0, begin = 0; k < blocks; begin += between[static_cast<std::size_t>(k++)])
-            if (row < between[static_cast<std::size_t>(k)]) order.push_back(begin + row);
-    order_ = index_of(order);
+    order_ = taken_in_turn(first_, turn_);
 }
 
 BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const TensorTrainConfig& config,
@@ -90,6 +83,7 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const TensorTrainC
     : start_(start),
       name_(TensorTrainConfig::kind),
       inputs_(inputs),
+      turn_(config.rank),
       bias_(dense_bias(outputs, inputs, start)) {
     const auto [first, second] = tensor_train_blocks(inputs, outputs);
     const int64_t rank = config.rank;
@@ -98,40 +92,19 @@ BlockFactored::BlockFactored(int64_t inputs, int64_t outputs, const TensorTrainC
         first_.push_back(draw.normal(second * rank, size));
     for (int64_t size : even_parts(outputs, second))
         second_.push_back(draw.normal(size, first * rank));
-    std::vector<int64_t> order;
-    for (int64_t to = 0; to < second; ++to)
-        for (int64_t from = 0; from < first; ++from)
-            for (int64_t r = 0; r < rank; ++r) order.push_back((from * second + to) * rank + r);
-    order_ = index_of(order);
+    order_ = taken_in_turn(first_, turn_);
     // d_in of a core is inputs / first and first · rank.
     first_rate_ = static_cast<double>(first) / 2;
     second_rate_ = static_cast<double>(inputs) / static_cast<double>(first * rank) / 2;
 }
 
-namespace {
-
-// Each block by its own features of x, and of the shift.
-Jet multiply(const Jet& x, const Tensors& blocks, const Tensor& shift) {
-    std::vector<Jet> parts;
-    int64_t in = 0, out = 0;
-    for (const Tensor& block : blocks) {
-        const int64_t in_end = in + block.size(1), out_end = out + block.size(0);
-        parts.push_back(linear(slice_features(x, in, in_end), block,
-                               shift.defined() ? slice(shift, 0, out, out_end) : Tensor()));
-        in = in_end;
-        out = out_end;
-    }
-    return concatenate(parts);
-}
-
-}  // namespace
-
 Jet BlockFactored::between(const Jet& x) const {
-    return Jet(index_select(multiply(x, first_, Tensor()).channels(), 2, order_), x.shared_plan());
+    return Jet(index_select(multiply_blocks(x, first_, Tensor()).channels(), 2, order_),
+               x.shared_plan());
 }
 
 Jet BlockFactored::product(const Jet& x, const Tensor& bias) const {
-    return multiply(between(x), second_, bias);
+    return multiply_blocks(between(x), second_, bias);
 }
 
 // Of small sizes one dense product is faster than many smaller ones.
@@ -142,6 +115,15 @@ Jet BlockFactored::forward(const Jet& x) const {
         return layer_chain(x, {&step, 1});
     }
     return apply(start_.activation, product(x, bias_), start_.scale, start_.envelope);
+}
+
+std::vector<FoldedStep> BlockFactored::folded_steps() const {
+    return {BlockProduct{.blocks = first_, .turn = turn_},
+            BlockProduct{.blocks = second_,
+                         .bias = bias_,
+                         .activation = start_.activation,
+                         .scale = start_.scale,
+                         .envelope = start_.envelope}};
 }
 
 Tensor BlockFactored::matrix() const {

@@ -52,6 +52,7 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override;
+    std::vector<FoldedStep> folded_steps() const override;
     int64_t inputs() const override { return inputs_; }
     int64_t outputs() const override { return bias_.elements(); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
@@ -76,7 +77,8 @@ private:
     const char* name_;
     int64_t inputs_;
     Tensors first_, second_;  // blocks of R and of L, [outputs, inputs] each
-    Tensor order_;            // int64: for each input of L the output of R that it is
+    int64_t turn_;            // results that P takes of each block of R in turn
+    Tensor order_;            // P, int64: for each input of L the output of R that it is
     Tensor bias_;             // [out]
     double first_rate_ = 1, second_rate_ = 1;  // factors of the learning rate
 };

@@ -24,12 +24,13 @@ Eugen::Eugen(int64_t inputs, int64_t outputs, const EugenConfig& config, const H
                               config.orthogonal)),
       input_scale_(Tensor::ones({1}, start.dtype)) {}
 
+double Eugen::floor() const { return EugenConfig::norm_floor * config_.start_rms; }
+
 std::vector<Jet> Eugen::features(const Jet& x) const {
     const int64_t d = inputs(), m = config_.features;
-    const double floor = EugenConfig::norm_floor * config_.start_rms;
     const Jet norm =
         apply(Activation::sqrt, linear(square(x), expand(square(input_scale_), {1, d}),
-                                       Tensor::full({1}, floor * floor, start_.dtype)));
+                                       Tensor::full({1}, floor() * floor(), start_.dtype)));
     const Jet extended = concatenate({x, norm});
     const Tensor of_one = select(rows_, 1, d);
     const Tensor weight =
@@ -39,6 +40,19 @@ std::vector<Jet> Eugen::features(const Jet& x) const {
         next += m;
         return linear(extended, slice(weight, 0, next - m, next), slice(of_one, 0, next - m, next));
     });
+}
+
+// With the scale s of the inputs: s|x| is kept in the units of x.
+std::vector<FoldedStep> Eugen::folded_steps() const {
+    const int64_t d = inputs();
+    const Tensor of_inputs =
+        concatenate({slice(rows_, 1, 0, d), slice(rows_, 1, d + 1, d + 2)}, 1) * input_scale_;
+    return {
+        InputNorm{.inputs = d, .floor = floor() / input_scale_.item()},
+        ChainLayer{.weight = of_inputs, .bias = select(rows_, 1, d)},
+        RowProducts{
+            .rows = config_.features, .degree = config_.degree, .share_rows = config_.share_rows},
+        psi_.as_chain()};
 }
 
 Tensor Eugen::initialize_from_data(const Tensor& x) {

@@ -43,6 +43,7 @@ public:
 
     using Layer::forward;
     Jet forward(const Jet& x) const override { return psi_.apply(features(x)); }
+    std::vector<FoldedStep> folded_steps() const override;
     int64_t inputs() const override { return rows_.size(1) - 2; }
     int64_t outputs() const override { return psi_.outputs(); }
     void visit(const std::string& prefix, const ParameterVisitor& visitor) override;
@@ -58,6 +59,8 @@ public:
     std::vector<Jet> features(const Jet& x) const;
 
 private:
+    double floor() const;  // of the norm, in the units of the features
+
     EugenConfig config_;
     HiddenStart start_;
     FreePsi psi_;

@@ -17,6 +17,11 @@ Tensor Layer::forward(const Tensor& x) const {
     return reshape(forward(Jet::value_only(rows)).value(), shape);
 }
 
+std::vector<FoldedStep> Layer::folded_steps() const {
+    const std::vector<ChainLayer> steps = as_chain();
+    return {steps.begin(), steps.end()};
+}
+
 // Some rows at a time, about a second's work: memory stays bounded and an interruption is seen.
 Tensor Layer::initialize_from_data(const Tensor& x) {
     NoGrad no_grad;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "autograd/layer_chain.h"
 #include "core/random.h"
+#include "layers/folded_step.h"
 
 namespace ralimp {
 
@@ -71,8 +71,10 @@ public:
 
     // What it does as steps of a chain; empty where it has no such form.
     virtual std::vector<ChainLayer> as_chain() const { return {}; }
-    // Whether it has that form and none of its products has a side longer than `width`: then it is
-    // computed as one with its neighbours.
+    // The same for a folded network (layers/folding.h), which has more kinds of steps.
+    virtual std::vector<FoldedStep> folded_steps() const;
+    // Whether it has the form of a chain and none of its products has a side longer than `width`:
+    // then it is computed as one with its neighbours.
     virtual bool fits_chain(int64_t) const { return false; }
 
     // The layers it is made of, for whoever lists them; of a single layer itself.

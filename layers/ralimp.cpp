@@ -138,31 +138,54 @@ bool Ralimp::fits_chain(int64_t width) const {
            feature_count() <= 8 * width;
 }
 
-// The features of the exponents, and Ψ with amplitudes and standardization.
 std::vector<ChainLayer> Ralimp::as_chain() const {
     if (!has_chain_form()) return {};
-    const int64_t degree = std::max<int64_t>(config_.degree, 0);
     const Tensor frequencies = atoms_.frequencies();
+    return {feature_step(frequencies, config_.features, std::max<int64_t>(config_.degree, 0)),
+            psi_step(frequencies)};
+}
+
+// What is no chain multiplies the rows of its polynomial in a step of their own.
+std::vector<FoldedStep> Ralimp::folded_steps() const {
+    if (has_chain_form()) return Layer::folded_steps();
+    RowProducts products{
+        .rows = config_.features, .degree = config_.degree, .share_rows = config_.share_rows};
+    if (slots_.features() == 0)
+        return {ChainLayer{.weight = rows_ * input_scale_, .bias = row_bias_}, products,
+                psi_step(Tensor())};
+    const Tensor frequencies = atoms_.frequencies();
+    const ChainLayer features = feature_step(frequencies, shared_rows_ + polynomial_rows_, 1);
+    products.kept = features.features->width() - features.features->rows;
+    return {features, products, psi_step(frequencies)};
+}
+
+// The features of the exponents, and a polynomial of so many rows.
+ChainLayer Ralimp::feature_step(const Tensor& frequencies, int64_t rows, int64_t degree) const {
     ChainFeatures features =
         slots_.chain_features(frequencies, config_.norm_used() != FeatureNorm::none);
-    features.rows = degree > 0 ? config_.features : 0;
+    features.rows = degree > 0 ? rows : 0;
     features.degree = degree;
     features.shared_rows = shared_rows_;
     features.limit = limit();
     if (config_.norm_used() == FeatureNorm::exact) features.norm_weights = square(input_scale_);
+    return {.weight = rows_ * input_scale_, .bias = row_bias_, .features = std::move(features)};
+}
+
+// Ψ with amplitudes and standardization, for the features of feature_step(). Without rational
+// features there are no frequencies.
+ChainLayer Ralimp::psi_step(const Tensor& frequencies) const {
     auto [psi, constant] = weight_side();
     if (config_.psi == PsiMode::free) {
         psi = psi * feature_inverse_;
         constant = constant - sum(psi * feature_mean_, {1});
     }
-    if (slots_.oscillating()) {
-        const int64_t rational = slots_.features(), all = feature_count();
+    const int64_t rational = slots_.features(), all = feature_count();
+    if (slots_.oscillating() && rational > 0) {
         const Tensor waves =
             slots_.psi_of_chain(slice(psi, 1, 0, rational), input_amplitudes(frequencies));
         psi = rational < all ? concatenate({waves, slice(psi, 1, rational, all)}, 1) : waves;
     }
-    return {{.weight = rows_ * input_scale_, .bias = row_bias_, .features = std::move(features)},
-            {.weight = psi, .bias = constant}};
+    return {.weight = psi, .bias = constant};
 }
 
 Jet Ralimp::features(const Jet& x) const {

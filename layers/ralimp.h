@@ -13,6 +13,7 @@ public:
     using Layer::forward;
     Jet forward(const Jet& x) const override;
     std::vector<ChainLayer> as_chain() const override;
+    std::vector<FoldedStep> folded_steps() const override;
     bool fits_chain(int64_t width) const override;
     int64_t inputs() const override { return inputs_; }
     int64_t outputs() const override { return outputs_; }
@@ -55,6 +56,8 @@ public:
 
 private:
     bool has_chain_form() const;
+    ChainLayer feature_step(const Tensor& frequencies, int64_t rows, int64_t degree) const;
+    ChainLayer psi_step(const Tensor& frequencies) const;
     std::vector<Jet> raw_features(const Jet& x) const;
     Atoms::Amplitudes input_amplitudes(const Tensor& frequencies) const;  // if the input has any
     Jet rational_features(const Jet& x, const Jet& projections) const;

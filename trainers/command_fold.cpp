@@ -32,6 +32,24 @@ std::string describe(const ChainLayer& step) {
     return text;
 }
 
+std::string describe(const BlockProduct& step) {
+    int64_t inputs = 0, outputs = 0;
+    for (const Tensor& block : step.blocks) {
+        outputs += block.size(0);
+        inputs += block.size(1);
+    }
+    return fmt::format("{} -> {} in {} blocks, {}", inputs, outputs, step.blocks.size(),
+                       name_of(step.activation));
+}
+
+std::string describe(const RowProducts& step) {
+    return fmt::format("products of up to {} rows, {} of each degree", step.degree, step.rows);
+}
+
+std::string describe(const InputNorm& step) {
+    return fmt::format("{} and their norm", step.inputs);
+}
+
 void print_times(const FoldedNetwork& folded, const FoldedNetwork& dense, const Tensor& x) {
     for (const int64_t rows : {1, 256, 16'384}) {
         const Tensor in = repeated_rows(x, rows);
@@ -57,7 +75,8 @@ ExitCode fold(const RunOptions& options) {
     const Tensor x = run.task->calibration_batch();
     const FoldingDifference found = difference_from_trained(written, run.task->model(), x);
 
-    for (const ChainLayer& step : written.steps()) fmt::print("  {}\n", describe(step));
+    for (const FoldedStep& step : written.steps())
+        fmt::print("  {}\n", std::visit([](const auto& own) { return describe(own); }, step));
     const ParameterCount count = run.task->model().count();
     const NetworkCost cost = written.cost(), dense_cost = dense.cost();
     const auto share = [](int64_t part, int64_t whole) {

@@ -45,7 +45,7 @@ ExitCode predict(const RunOptions& options);
 ExitCode render(const RunOptions& options);
 // Writes its network as it is deployed (layers/folding.h) into deployed.h5 in the run's folder, or
 // the output; compares it with the trained network on the inputs of the training, and its size and
-// time with those of a dense network. Error(bad_config) for layers that cannot be folded.
+// time with those of a dense network.
 ExitCode fold(const RunOptions& options);
 struct ConvertOptions {
     RunOptions run;                    // its output is the folder of the new run

@@ -16,32 +16,23 @@ RunOptions options_for(const ComparisonRun& run) {
 }  // namespace
 
 ComparedNetwork compared_network(const ComparisonRun& run) {
-    ComparedNetwork network{load_run(options_for(run), TaskUse::training), std::nullopt};
-    try {
-        network.folded.emplace(network.run.task->model().parts());
-    } catch (const Error& error) {
-        if (error.code() != ExitCode::bad_config) throw;
-    }
-    return network;
+    LoadedRun loaded = load_run(options_for(run), TaskUse::training);
+    FoldedNetwork folded(loaded.task->model().parts());
+    return {std::move(loaded), std::move(folded)};
 }
 
 DeployedCost measured_cost(const ComparedNetwork& network, const ComparedNetwork& reference) {
     const NoGrad pause;
     DeployedCost deployed;
-    if (network.folded) {
-        deployed.numbers = network.folded->cost().numbers;
-        deployed.multiply_adds = network.folded->cost().multiply_adds;
-    } else {
-        deployed.numbers = network.run.task->model().count().deployed;
-    }
+    deployed.network = network.folded.cost();
     // Each in its own type, with inputs of its own.
     const Tensor x = network.run.task->calibration_batch();
     const Tensor reference_x = reference.run.task->calibration_batch();
     for (const int64_t rows : timed_rows) {
         throw_if_stop_requested();
         const Tensor in = repeated_rows(x, rows), reference_in = repeated_rows(reference_x, rows);
-        const double theirs = fastest_milliseconds([&] { reference.forward(reference_in); });
-        const double ours = fastest_milliseconds([&] { network.forward(in); });
+        const double theirs = fastest_milliseconds([&] { reference.folded.forward(reference_in); });
+        const double ours = fastest_milliseconds([&] { network.folded.forward(in); });
         deployed.milliseconds.push_back(ours);
         deployed.speed.push_back(theirs / ours);
     }

@@ -1,6 +1,5 @@
 // The networks that a comparison came to, as they are deployed: their numbers and their speed.
 #pragma once
-#include <optional>
 #include <vector>
 
 #include "layers/folding.h"
@@ -11,11 +10,7 @@ namespace ralimp {
 
 struct ComparedNetwork {
     LoadedRun run;
-    std::optional<FoldedNetwork> folded;  // where it can be
-
-    Tensor forward(const Tensor& x) const {
-        return folded ? folded->forward(x) : run.task->model().forward(x);
-    }
+    FoldedNetwork folded;
 };
 
 // That of a finished run. Errors as load_run().
@@ -24,8 +19,7 @@ ComparedNetwork compared_network(const ComparisonRun& run);
 inline constexpr int64_t timed_rows[] = {1, 256, 16'384};
 
 struct DeployedCost {
-    int64_t numbers = 0;
-    std::optional<int64_t> multiply_adds;  // of a folded one
+    NetworkCost network;
     // Of a forward pass of timed_rows, and how many times as fast as the reference it is. Both are
     // timed in turn, so that whatever else the machine does hits both.
     std::vector<double> milliseconds, speed;

@@ -135,8 +135,8 @@ private:
         for (std::size_t i = 0; i < deployed.size(); ++i) {
             const ComparedEntry& entry = entry_of(case_index, i);
             // What a trained network has, where it could be looked at.
-            const int64_t numbers =
-                deployed[i].numbers > 0 ? deployed[i].numbers : entry.chosen->deployed;
+            const int64_t numbers = deployed[i].network.numbers > 0 ? deployed[i].network.numbers
+                                                                    : entry.chosen->deployed;
             const ComparedEntry::Spread main = spread(entry, outcome_.metric);
             std::vector<std::string> row{
                 name_of_entry(i),
@@ -173,9 +173,8 @@ private:
         for (std::size_t i = 0; i < deployed.size(); ++i) {
             const DeployedCost& one = deployed[i];
             if (one.milliseconds.empty()) continue;
-            std::vector<std::string> row{
-                entry_of(case_index, i).chosen ? name_of_entry(i) : "",
-                one.multiply_adds ? fmt::format("{}", *one.multiply_adds) : "not folded"};
+            std::vector<std::string> row{entry_of(case_index, i).chosen ? name_of_entry(i) : "",
+                                         fmt::format("{}", one.network.multiply_adds)};
             for (std::size_t k = 0; k < one.milliseconds.size(); ++k) {
                 row.push_back(format_number(one.milliseconds[k]));
                 row.push_back(i == 0 ? "" : fmt::format("{:.2f}", one.speed[k]));

@@ -1,8 +1,10 @@
 // A folded network as a file. HDF5: with the checked trailer of a checkpoint (checkpoint.h),
-// tensors network/step_0.weight, .bias and, of features, .projections, .growth, .norm_growth and
-// .norm_weights, and under /trainer what else a step is. Safetensors: the same tensors by the same
-// names; all else are texts of the metadata, "step_0.activation" and so on, "config", and
-// "version", that of the program. No checksum: a changed weight is not noticed.
+// tensors network/step_0.weight, .bias and, of features, .projections, .growth, .norm_growth,
+// .rotation, .norm_rotation and .norm_weights, of blocks .block_0 and so on, and under /trainer
+// what else a step is, its kind first: product, features, blocks, row_products or input_norm
+// (layers/folded_step.h). Safetensors: the same tensors by the same names; all else are texts of
+// the metadata, "step_0.activation" and so on, "config", and "version", that of the program. No
+// checksum: a changed weight is not noticed.
 #pragma once
 #include <string>
 

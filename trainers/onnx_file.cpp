@@ -8,6 +8,7 @@
 
 #include "core/file.h"
 #include "core/scalar.h"
+#include "layers/projections.h"
 
 namespace ralimp {
 namespace {
@@ -123,7 +124,7 @@ std::string gaussian(GraphWriter& graph, const std::string& x) {
 }
 
 // The formulas of core/activation.h of x, which holds scale z already.
-std::string activation_of(GraphWriter& graph, const ChainLayer& step, const std::string& x) {
+std::string function_of(GraphWriter& graph, const auto& step, const std::string& x) {
     switch (step.activation) {
         case Activation::identity:
             return x;
@@ -234,31 +235,41 @@ Names exponentials_of(GraphWriter& graph, const ChainFeatures& features, const s
     return parts;
 }
 
+// The features of x in pieces of these sizes.
+Names pieces_of(GraphWriter& graph, const std::string& x, const std::vector<int64_t>& sizes) {
+    if (sizes.size() == 1) return {x};
+    Names pieces;
+    for (std::size_t i = 0; i < sizes.size(); ++i) pieces.push_back(graph.next_name("Split"));
+    const std::string split =
+        graph.tensor("split", Tensor::from(sizes, {static_cast<int64_t>(sizes.size())}));
+    onnx::AttributeProto& axis = *graph.node("Split", {x, split}, pieces).add_attribute();
+    axis.set_name("axis");
+    axis.set_type(onnx::AttributeProto::INT);
+    axis.set_i(1);
+    return pieces;
+}
+
+std::string joined(GraphWriter& graph, const Names& parts) {
+    return parts.size() == 1 ? parts[0] : graph.call_with("Concat", parts, "axis", {1});
+}
+
 // The features of the projections p of the step's input x.
 std::string features_of(GraphWriter& graph, const ChainFeatures& features, const std::string& x,
                         const std::string& p) {
     const bool has_exponentials = features.exponentials() > 0;
-    // All shared rows are one piece, as many as a degree has.
+    // What is shared are all of the exponents' projections: the first that a degree has.
     const bool shared = features.shared_rows > 0;
-    check(!shared || (features.shared_rows == features.rows &&
-                      features.shared_rows == features.exponential_rows),
+    check(!shared || (features.polynomial_first() == 0 &&
+                      (features.degree == 1 || features.rows == features.exponential_rows)),
           "onnx: the polynomial shares {} of {} projections", features.shared_rows,
           features.exponential_rows);
     std::vector<int64_t> sizes;
     if (features.exponential_rows > 0) sizes.push_back(features.exponential_rows);
-    if (features.rows > 0)
+    if (shared && features.rows > features.exponential_rows)
+        sizes.push_back(features.rows - features.exponential_rows);
+    else if (features.rows > 0)
         sizes.insert(sizes.end(), features.degree - (shared ? 1 : 0), features.rows);
-    Names pieces{p};
-    if (sizes.size() > 1) {
-        pieces.clear();
-        for (std::size_t i = 0; i < sizes.size(); ++i) pieces.push_back(graph.next_name("Split"));
-        const std::string split =
-            graph.tensor("split", Tensor::from(sizes, {static_cast<int64_t>(sizes.size())}));
-        onnx::AttributeProto& axis = *graph.node("Split", {p, split}, pieces).add_attribute();
-        axis.set_name("axis");
-        axis.set_type(onnx::AttributeProto::INT);
-        axis.set_i(1);
-    }
+    const Names pieces = pieces_of(graph, p, sizes);
     auto piece = pieces.begin();
     Names parts;
     if (features.exponential_rows > 0) {
@@ -272,18 +283,69 @@ std::string features_of(GraphWriter& graph, const ChainFeatures& features, const
             parts = exponentials_of(graph, features, read, norms);
         }
     }
-    for (bool first = true; piece != pieces.end(); ++piece, first = false)
-        parts.push_back(first ? *piece : graph.call("Mul", {parts.back(), *piece}));
-    return parts.size() == 1 ? parts[0] : graph.call_with("Concat", parts, "axis", {1});
+    if (shared && features.degree == 1)
+        parts.push_back(p);
+    else
+        for (bool first = true; piece != pieces.end(); ++piece, first = false)
+            parts.push_back(first ? *piece : graph.call("Mul", {parts.back(), *piece}));
+    return joined(graph, parts);
+}
+
+// f(scale p)
+std::string activation_of(GraphWriter& graph, const auto& step, std::string p) {
+    if (step.scale != 1) p = graph.call("Mul", {p, graph.number("scale", step.scale)});
+    return function_of(graph, step, p);
 }
 
 std::string step_of(GraphWriter& graph, const ChainLayer& step, const std::string& x) {
     Names inputs{x, graph.tensor("weight", step.weight)};
     if (step.bias.defined()) inputs.push_back(graph.tensor("bias", step.bias));
-    std::string p = graph.call_with("Gemm", inputs, "transB", {1});
-    if (step.features) return features_of(graph, *step.features, x, p);
-    if (step.scale != 1) p = graph.call("Mul", {p, graph.number("scale", step.scale)});
+    const std::string p = graph.call_with("Gemm", inputs, "transB", {1});
+    return step.features ? features_of(graph, *step.features, x, p) : activation_of(graph, step, p);
+}
+
+std::string step_of(GraphWriter& graph, const BlockProduct& step, const std::string& x) {
+    std::vector<int64_t> sizes;
+    for (const Tensor& block : step.blocks) sizes.push_back(block.size(1));
+    Names results;
+    for (const std::string& piece : pieces_of(graph, x, sizes)) {
+        const std::size_t block = results.size();
+        const Names inputs{piece, graph.tensor(fmt::format("block_{}", block), step.blocks[block])};
+        results.push_back(graph.call_with("Gemm", inputs, "transB", {1}));
+    }
+    std::string p = joined(graph, results);
+    if (step.turn > 0) {
+        const std::string order = graph.tensor("order", taken_in_turn(step.blocks, step.turn));
+        p = graph.call_with("Gather", {p, order}, "axis", {1});
+    }
+    if (step.bias.defined()) p = graph.call("Add", {p, graph.tensor("bias", step.bias)});
     return activation_of(graph, step, p);
+}
+
+std::string step_of(GraphWriter& graph, const RowProducts& step, const std::string& x) {
+    std::vector<int64_t> sizes;
+    if (step.kept > 0) sizes.push_back(step.kept);
+    const int64_t groups = product_groups(step.degree, step.share_rows);
+    sizes.insert(sizes.end(), static_cast<std::size_t>(groups), step.rows);
+    const Names pieces = pieces_of(graph, x, sizes);
+    auto piece = pieces.begin();
+    Names parts;
+    if (step.kept > 0) parts.push_back(*piece++);
+    for (int64_t degree = 1; degree <= step.degree; ++degree) {
+        // Rows that are shared go on with the product of the degree before.
+        int64_t factors = step.share_rows && degree > 1 ? degree - 1 : 0;
+        std::string product = factors > 0 ? parts.back() : *piece++;
+        for (factors = std::max<int64_t>(factors, 1); factors < degree; ++factors)
+            product = graph.call("Mul", {product, *piece++});
+        parts.push_back(product);
+    }
+    return joined(graph, parts);
+}
+
+std::string step_of(GraphWriter& graph, const InputNorm& step, const std::string& x) {
+    const std::string squares = graph.call_with("ReduceSumSquare", {x}, "axes", {1}, true);
+    const std::string floor = graph.number("floor_squared", step.floor * step.floor);
+    return joined(graph, {x, graph.call("Sqrt", {graph.call("Add", {squares, floor})})});
 }
 
 void set_property(onnx::ModelProto& model, const char* key, const std::string& value) {
@@ -305,13 +367,14 @@ std::string encode_onnx(const FoldedNetwork& network, const std::string& config)
 
     onnx::GraphProto& proto = *model.mutable_graph();
     proto.set_name("folded network");
-    GraphWriter graph(proto, network.steps().front().weight.dtype());
+    GraphWriter graph(proto, network.dtype());
     graph.declare(*proto.add_input(), "x", network.inputs());
     graph.declare(*proto.add_output(), "y", network.outputs());
     std::string value = "x";
     for (std::size_t i = 0; i < network.steps().size(); ++i) {
         graph.begin(fmt::format("step_{}", i));
-        value = step_of(graph, network.steps()[i], value);
+        value = std::visit([&](const auto& step) { return step_of(graph, step, value); },
+                           network.steps()[i]);
     }
     graph.node("Identity", {value}, {"y"});
 

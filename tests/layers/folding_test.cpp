@@ -6,6 +6,7 @@
 #include "autograd/operations.h"
 #include "core/cpu/dispatch.h"
 #include "core/parallel.h"
+#include "layers/gated.h"
 #include "layers/network.h"
 #include "tests/error_of.h"
 #include "tests/layers/paper_ralimp.h"
@@ -69,6 +70,17 @@ TEST(Folding, AgreesWithTheNetworkForEveryKindAndNumberOfRows) {
         }
 }
 
+FoldedNetwork network_of(const std::vector<ChainLayer>& steps) {
+    return FoldedNetwork(std::vector<FoldedStep>(steps.begin(), steps.end()));
+}
+
+// Of a network that is a chain.
+std::vector<ChainLayer> chain_of(const FoldedNetwork& network) {
+    std::vector<ChainLayer> steps;
+    for (const FoldedStep& step : network.steps()) steps.push_back(std::get<ChainLayer>(step));
+    return steps;
+}
+
 // The steps one by one in plain operations and double precision.
 Tensor by_operations(const std::vector<ChainLayer>& steps, const Tensor& x) {
     const auto doubles = [](const Tensor& t) { return t.defined() ? to(t, DType::float64) : t; };
@@ -117,7 +129,7 @@ Tensor by_operations(const std::vector<ChainLayer>& steps, const Tensor& x) {
 
 // Few rows on every instruction set.
 void expect_few_rows_agree(const std::vector<ChainLayer>& steps) {
-    const FoldedNetwork folded(steps);
+    const FoldedNetwork folded = network_of(steps);
     const DType dtype = steps[0].weight.dtype();
     const cpu::SimdLevel before = cpu::simd_level();
     for (const int64_t rows : {1, 2, 5, 63}) {
@@ -198,14 +210,14 @@ TEST(Folding, FewRowsOfEveryKindAgreeWithOperations) {
         for (const DType dtype : {DType::float32, DType::float64}) {
             SCOPED_TRACE(fmt::format("kind {} {}", kind, name_of(dtype)));
             expect_few_rows_agree(
-                FoldedNetwork(network_of(kinds[kind], dtype, 13, 3)->parts()).steps());
+                chain_of(FoldedNetwork(network_of(kinds[kind], dtype, 13, 3)->parts())));
         }
 }
 
 std::vector<ChainLayer> ralimp_steps(Split split, DType dtype) {
     RalimpConfig config = ralimp_of(FeatureNorm::projected);
     config.split = split;
-    return FoldedNetwork(network_of(config, dtype)->parts()).steps();
+    return chain_of(FoldedNetwork(network_of(config, dtype)->parts()));
 }
 
 TEST(Folding, FewRowsClampExponents) {
@@ -213,10 +225,10 @@ TEST(Folding, FewRowsClampExponents) {
         for (const DType dtype : {DType::float32, DType::float64}) {
             std::vector<ChainLayer> steps = ralimp_steps(split, dtype);
             const Tensor x = random_uniform({5, 2}, {8}, dtype, -0.9, 0.9);
-            const Tensor free = FoldedNetwork(steps).forward(x);
+            const Tensor free = network_of(steps).forward(x);
             steps[1].features->limit.value = 0.05;
             expect_few_rows_agree(steps);
-            EXPECT_GT(largest_difference(FoldedNetwork(steps).forward(x), free), 1e-3);
+            EXPECT_GT(largest_difference(network_of(steps).forward(x), free), 1e-3);
         }
 }
 
@@ -227,7 +239,7 @@ TEST(Folding, FewRowsKeepWhatIsNotFinite) {
             for (const auto& steps :
                  {ralimp_steps(Split::real_input, dtype), ralimp_steps(Split::symmetric, dtype),
                   dense_steps({2, 20, 20, 2}, Activation::sin, dtype)}) {
-                const FoldedNetwork folded(steps);
+                const FoldedNetwork folded = network_of(steps);
                 const Tensor x = random_uniform({5, 2}, {8}, dtype, -0.9, 0.9);
                 const std::vector<double> clean = folded.forward(x).to_doubles();
                 slice(slice(x, 0, 2, 3), 1, 0, 1).fill(wrong);
@@ -244,8 +256,9 @@ TEST(Folding, FewRowsKeepWhatIsNotFinite) {
 
 TEST(Folding, FewRowsAreOneKernelAndTheSameBitsOnAnyNumberOfThreads) {
     const int before = thread_count();
-    const FoldedNetwork dense(dense_steps({3, 900, 1000, 2}, Activation::tanh, DType::float32));
-    const FoldedNetwork ralimp(ralimp_steps(Split::symmetric, DType::float32));
+    const FoldedNetwork dense =
+        network_of(dense_steps({3, 900, 1000, 2}, Activation::tanh, DType::float32));
+    const FoldedNetwork ralimp = network_of(ralimp_steps(Split::symmetric, DType::float32));
     for (const FoldedNetwork* network : {&dense, &ralimp})
         for (const int64_t rows : {1, 63}) {
             const Tensor x =
@@ -270,7 +283,7 @@ TEST(Folding, DeepAndWideNetworksAgreeWithOperations) {
     const auto wide = dense_steps({3, 1100, 5}, Activation::tanh, DType::float64);
     expect_few_rows_agree(wide);
     const Tensor x = random_uniform({130, 3}, {8}, DType::float64, -0.9, 0.9);
-    EXPECT_LT(largest_difference(FoldedNetwork(wide).forward(x), by_operations(wide, x)), 1e-12);
+    EXPECT_LT(largest_difference(network_of(wide).forward(x), by_operations(wide, x)), 1e-12);
 }
 
 TEST(Folding, PeriodicInputsAreCosinesAndSines) {
@@ -399,12 +412,12 @@ TEST(Folding, CountsFeaturesThatOscillate) {
 }
 
 TEST(Folding, SaysWhichLayerCannotBeFolded) {
-    RalimpConfig config = ralimp_of(FeatureNorm::exact);
-    config.share_rows = false;
-    const auto network = network_of(config, DType::float64);
-    const auto error = error_of([&] { FoldedNetwork(network->parts()); });
+    const GatedFeedForward gated({4, 5, 3, Activation::silu, DType::float64}, LinearStart{});
+    const auto error = error_of([&] { FoldedNetwork(gated.parts()); });
     EXPECT_EQ(error.code, ExitCode::bad_config);
-    EXPECT_NE(error.text.find("fold: ralimp 12 -> 12, tanh"), std::string::npos) << error.text;
+    EXPECT_NE(error.text.find("fold: gated 4 -> 5 -> 3, silu cannot be folded"), std::string::npos)
+        << error.text;
+    EXPECT_EQ(error_of([&] { deployed_numbers(gated); }).code, ExitCode::bad_config);
 }
 
 TEST(Folding, RefusesExponentsThatDoNotFit) {
@@ -416,11 +429,10 @@ TEST(Folding, RefusesExponentsThatDoNotFit) {
         {&ChainFeatures::rotation, Tensor::zeros({23}, DType::float64)},
         {&ChainFeatures::norm_rotation, Tensor::zeros({12}, DType::float32)}};
     for (const auto& [member, tensor] : changes) {
-        std::vector<ChainLayer> steps = network.steps();
+        std::vector<ChainLayer> steps = chain_of(network);
         (*steps[1].features).*member = tensor;
-        EXPECT_NE(
-            error_of([&] { FoldedNetwork{steps}; }).text.find("features of step 1 do not fit"),
-            std::string::npos);
+        EXPECT_NE(error_of([&] { network_of(steps); }).text.find("features of step 1 do not fit"),
+                  std::string::npos);
     }
 }
 

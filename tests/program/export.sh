@@ -52,12 +52,16 @@ expect_error 3 'broken.safetensors: 5 bytes are no safetensors file' "$ralimp" i
 head -c 300 siren/deployed.safetensors >broken.safetensors
 expect_error 3 'broken.safetensors: a header of' "$ralimp" inspect broken.safetensors
 
-# Polynomials of rows of their own are no chain: no file of them is written.
-expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, degree: 2, share_rows: false}' \
-    training.phases.0.steps=2 --output no_chain
-for format in "${!file_of[@]}"; do
-    expect_error 2 'ralimp .* cannot be folded' "$ralimp" export no_chain --format "$format"
-    [[ ! -e no_chain/${file_of[$format]} ]] || complain "$format of a network that cannot be folded"
+# Steps that are no chains, in every format.
+for kind in eugen monarch; do
+    expect 0 "$ralimp" train "${tiny_siren[@]}" "network.hidden={kind: $kind}" training.phases.0.steps=2 \
+        --output "$kind"
+    for format in "${!file_of[@]}"; do
+        expect 0 "$ralimp" export "$kind" --format "$format"
+        [[ -s $kind/${file_of[$format]} ]] || complain "no $format of $kind"
+    done
+    tensors_of "$kind/deployed.h5" >one.txt
+    tensors_of "$kind/deployed.safetensors" | diff one.txt - || complain "$kind: other tensors in safetensors"
 done
 
 finish

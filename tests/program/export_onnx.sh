@@ -33,6 +33,10 @@ for split in phase_input symmetric; do
             "network.hidden={kind: ralimp, features: 4, split: $split, norm: $norm}"
     done
 done
+for hidden in 'eugen, features: 4' monarch tensor_train 'low_rank, rank: 3' 'snnk, form: urf' 'narrow, width: 7' \
+    'ralimp, features: 4, degree: 3, share_rows: false'; do
+    compare "${hidden%%,*}-steps" precision=float64 "network.hidden={kind: $hidden}"
+done
 for activation in sin gelu silu wire finer softplus; do
     compare $activation network.activation=$activation
 done

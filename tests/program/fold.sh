@@ -39,10 +39,31 @@ for split in phase_input symmetric; do
     done
 done
 
-# Polynomials of rows of their own are no chain.
-expect 0 "$ralimp" train "${tiny_siren[@]}" 'network.hidden={kind: ralimp, features: 4, degree: 2, share_rows: false}' \
-    training.phases.0.steps=2 --output no_chain
-expect_error 2 'fold: ralimp .* cannot be folded' "$ralimp" fold no_chain
-[[ ! -e no_chain/deployed.h5 ]] || complain "a file of a network that cannot be folded"
+# Every other kind, and its kinds of steps in the file.
+fold_kind() { # NAME HIDDEN KINDS_OF_STEPS…
+    expect 0 "$ralimp" train "$source_folder/configs/siren/quick.yaml" network.width=13 network.hidden_layers=3 \
+        'data.size=[12, 15]' training.phases.0.steps=2 "network.hidden={$2}" --output "$1"
+    expect 0 "$ralimp" fold "$1"
+    expect_text out.txt 'folded against trained on [0-9]+ inputs: RMS [0-9.e-]+'
+    grep '^  deployed  ' out.txt >numbers.txt
+    expect 0 "$ralimp" inspect "$1/deployed.h5"
+    local kind
+    for kind in "${@:3}"; do
+        expect_text out.txt "step_[0-9]+.kind +$kind"
+    done
+    # The number that --check and a comparison tell is that of the file.
+    expect 0 "$ralimp" train "$1/config.yaml" --check
+    local numbers
+    numbers=$(sed -nE 's/^  deployed when folded \(ralimp fold\): ([0-9]+)$/\1/p' out.txt)
+    [[ -z $numbers ]] || expect_text numbers.txt "^  deployed +$numbers,"
+}
+fold_kind narrow 'kind: narrow, width: 7' product
+fold_kind low_rank 'kind: low_rank, rank: 3' product
+fold_kind snnk 'kind: snnk, form: urf' features
+fold_kind eugen 'kind: eugen, features: 4' input_norm row_products product
+fold_kind monarch 'kind: monarch' blocks product
+fold_kind tensor_train 'kind: tensor_train' blocks product
+fold_kind own_rows 'kind: ralimp, features: 4, degree: 2, share_rows: false' features row_products product
+fold_kind polynomial 'kind: ralimp, features: 4, degree: 2, pole_pairs: 0' row_products product
 
 finish

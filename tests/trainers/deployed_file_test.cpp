@@ -15,19 +15,43 @@
 namespace ralimp {
 namespace {
 
-FoldedNetwork folded_network(DType dtype, Split split = Split::real_input,
-                             FeatureNorm norm = FeatureNorm::exact) {
+FoldedNetwork folded_network(const HiddenConfig& hidden, DType dtype, int64_t width = 10) {
     NetworkConfig config;
-    RalimpConfig hidden = paper_ralimp();
-    hidden.features = 4;
-    hidden.split = split;
-    hidden.norm = norm;
     config.hidden = hidden;
-    config.width = 10;
+    config.width = width;
     config.hidden_layers = 3;
     const auto network = make_network(config, {{-1, 0}, {1, 2}}, 2, dtype, 3);
     network->initialize_from_data(random_uniform({300, 2}, {7}, dtype, -1, 1));
     return FoldedNetwork(network->parts());
+}
+
+FoldedNetwork folded_network(DType dtype, Split split = Split::real_input,
+                             FeatureNorm norm = FeatureNorm::exact) {
+    RalimpConfig hidden = paper_ralimp();
+    hidden.features = 4;
+    hidden.split = split;
+    hidden.norm = norm;
+    return folded_network(hidden, dtype);
+}
+
+// Of every kind of step: the dense first layer is step 0, behind it the hidden layer's.
+std::vector<HiddenConfig> other_kinds() {
+    RalimpConfig own_rows = paper_ralimp();
+    own_rows.features = 4;
+    own_rows.degree = 3;
+    own_rows.share_rows = false;
+    RalimpConfig sharing = own_rows;
+    sharing.share_polynomial = true;
+    return {DenseHiddenConfig{},
+            NarrowConfig{7},
+            LowRankConfig{.rank = 3},
+            SnnkConfig{},
+            EugenConfig{},
+            EugenConfig{.degree = 3, .share_rows = true},
+            MonarchConfig{3},
+            TensorTrainConfig{1},
+            own_rows,
+            sharing};
 }
 
 class DeployedFile : public ::testing::Test {
@@ -38,8 +62,8 @@ protected:
 
     // The error of reading the file after a change of what stands in it.
     template <class F>
-    Thrown error_after(F&& change) {
-        write_deployed(path_, folded_network(DType::float32), "");
+    Thrown error_after(F&& change, const HiddenConfig& hidden) {
+        write_deployed(path_, folded_network(hidden, DType::float32), "");
         Checkpoint file = read_checkpoint(path_);
         change(file);
         write_checkpoint(path_, file);
@@ -58,6 +82,34 @@ TEST_F(DeployedFile, ComputesTheSameBitsAfterReading) {
             EXPECT_EQ(read.forward(x).to_doubles(), network.forward(x).to_doubles());
         }
     }
+}
+
+TEST_F(DeployedFile, HoldsEveryKindOfStep) {
+    for (const HiddenConfig& kind : other_kinds())
+        for (const DType dtype : {DType::float32, DType::float64}) {
+            SCOPED_TRACE(fmt::format("{} {}", kind.index(), name_of(dtype)));
+            const FoldedNetwork network = folded_network(kind, dtype, 13);
+            write_deployed(path_, network, "");
+            write_deployed_safetensors(safetensors_, network, "");
+            const FoldedNetwork read = read_deployed(path_),
+                                tensors = read_deployed_safetensors(safetensors_);
+            EXPECT_EQ(read.cost().numbers, network.cost().numbers);
+            EXPECT_EQ(read.steps().size(), network.steps().size());
+            for (const int64_t rows : {1, 100}) {
+                const Tensor x = random_uniform({rows, 2}, {8}, dtype, -1, 1);
+                const std::vector<double> expected = network.forward(x).to_doubles();
+                EXPECT_EQ(read.forward(x).to_doubles(), expected);
+                EXPECT_EQ(tensors.forward(x).to_doubles(), expected);
+            }
+        }
+    write_deployed(path_, folded_network(MonarchConfig{3}, DType::float32, 13), "");
+    const Checkpoint file = read_checkpoint(path_);
+    EXPECT_EQ(file.text("step_1.kind"), "blocks");
+    EXPECT_EQ(file.whole_number("step_1.blocks"), 3);
+    EXPECT_EQ(file.whole_number("step_1.turn"), 1);
+    EXPECT_EQ(file.whole_number("step_2.turn"), 0);
+    EXPECT_EQ(file.tensors.at("network/step_1.block_2").shape(), (Shape{4, 4}));
+    EXPECT_EQ(file.tensors.at("network/step_2.bias").shape(), Shape{13});
 }
 
 TEST_F(DeployedFile, HoldsFeaturesThatOscillate) {
@@ -144,6 +196,7 @@ TEST_F(DeployedFile, RefusesSafetensorsThatDoNotFitThemselves) {
         {[](Safetensors& f) { f.metadata["step_0.scale"] = "1,5"; }, "step_0.scale is no number"},
         {[](Safetensors& f) { f.metadata.erase("step_0.scale"); }, "step_0.scale"},
         {[](Safetensors& f) { f.metadata["step_0.activation"] = "1"; }, "the activation '1'"},
+        {[](Safetensors& f) { f.metadata["step_1.kind"] = "2"; }, "of no known kind: '2'"},
         {[](Safetensors& f) { f.metadata["step_1.exponent_limit"] = "nan"; }, "limit"},
         {[](Safetensors& f) { f.tensors.erase("network/step_1.growth"); }, "step_1 has no growth"},
         {[](Safetensors& f) {
@@ -177,6 +230,9 @@ TEST_F(DeployedFile, RefusesWhatDoesNotFitItself) {
         {[](Checkpoint& f) { f.values["steps"] = int64_t{9}; }, "step_"},
         {[](Checkpoint& f) { f.values["step_0.activation"] = std::string("tan"); },
          "step_0 has the activation 'tan'"},
+        {[](Checkpoint& f) { f.values["step_1.kind"] = std::string("poem"); },
+         "step_1 is of no known kind: 'poem'"},
+        {[](Checkpoint& f) { f.values.erase("step_1.kind"); }, "step_1.kind"},
         {[](Checkpoint& f) { f.tensors.erase("network/step_0.weight"); }, "step_0 has no weight"},
         {[](Checkpoint& f) {
              f.tensors["network/step_0.weight"] = Tensor::zeros({9, 2});
@@ -198,9 +254,12 @@ TEST_F(DeployedFile, RefusesWhatDoesNotFitItself) {
          "projections"},
         {[](Checkpoint& f) { f.tensors["network/step_1.growth"] = Tensor::zeros({23}); },
          "do not fit"}};
+    RalimpConfig ralimp = paper_ralimp();
+    ralimp.features = 4;
+    ralimp.norm = FeatureNorm::exact;
     int number = 0;
     for (const auto& [change, expected] : cases) {
-        const Thrown error = error_after(change);
+        const Thrown error = error_after(change, ralimp);
         EXPECT_EQ(error.code, ExitCode::bad_input) << number;
         EXPECT_NE(error.text, "") << number;
         EXPECT_NE(error.text.find(expected), std::string::npos) << number << ": " << error.text;
@@ -210,6 +269,61 @@ TEST_F(DeployedFile, RefusesWhatDoesNotFitItself) {
     write_file(path_, std::vector<uint8_t>(100, 7));
     EXPECT_EQ(error_of([&] { read_deployed(path_); }).code, ExitCode::bad_input);
     EXPECT_EQ(error_of([&] { read_deployed(path_ + ".not"); }).code, ExitCode::bad_input);
+}
+
+// A step of blocks, then one of |x| with a linear map and one of products.
+TEST_F(DeployedFile, RefusesOtherStepsThatDoNotFitThemselves) {
+    struct Damage {
+        std::function<void(Checkpoint&)> change;
+        const char* expected;
+    };
+    const auto expect_refused = [&](const HiddenConfig& kind, const std::vector<Damage>& damages) {
+        for (std::size_t i = 0; i < damages.size(); ++i) {
+            const Thrown error = error_after(damages[i].change, kind);
+            EXPECT_EQ(error.code, ExitCode::bad_input) << i;
+            EXPECT_NE(error.text.find(damages[i].expected), std::string::npos)
+                << i << ": " << error.text;
+            EXPECT_EQ(error.text.find(path_), 0u) << error.text;
+            EXPECT_EQ(error.text.find('\n'), std::string::npos) << error.text;
+        }
+    };
+    const auto set = [](const char* name, CheckpointValue value) {
+        return [=](Checkpoint& f) { f.values[name] = value; };
+    };
+    const auto replace = [](const char* name, const Tensor& tensor) {
+        return [=](Checkpoint& f) { f.tensors[name] = tensor; };
+    };
+    expect_refused(
+        MonarchConfig{3},
+        {{set("step_1.blocks", int64_t{0}), "step_1 has 0 blocks"},
+         {set("step_1.blocks", int64_t{1} << 62), "step_1 has 4611686018427387904 blocks"},
+         {set("step_1.blocks", int64_t{4}), "step_1 has no block_3"},
+         {set("step_1.blocks", int64_t{2}), "step 1 takes 7 features after 10"},
+         {set("step_1.blocks", 3.0), "step_1.blocks"},
+         {set("step_1.turn", int64_t{-1}), "-1 results of each in turn"},
+         {set("step_1.turn", int64_t{1} << 62), "results of each in turn"},
+         {set("step_2.activation", std::string("tan")), "step_2 has the activation 'tan'"},
+         {[](Checkpoint& f) { f.values.erase("step_2.scale"); }, "step_2.scale"},
+         {[](Checkpoint& f) { f.tensors.erase("network/step_2.block_1"); },
+          "step_2 has no block_1"},
+         {replace("network/step_1.block_0", Tensor::zeros({4, 5})), "step 1 takes 11 features"},
+         {replace("network/step_1.block_0", Tensor::zeros({4})), "a block of step 1 is"},
+         {replace("network/step_1.block_0", Tensor::zeros({4, 4}, DType::float64)),
+          "a block of step 1 is float64"},
+         {replace("network/step_2.bias", Tensor::zeros({9})), "step 2 has biases"}});
+    expect_refused(EugenConfig{.features = 4},
+                   {{set("step_1.inputs", int64_t{0}), "step 1 is the norm of 0 inputs"},
+                    {set("step_1.inputs", int64_t{11}), "step 1 takes 11 features after 10"},
+                    {set("step_1.floor", double(NAN)), "a floor of nan"},
+                    {set("step_1.floor", -1.0), "a floor of -1"},
+                    {set("step_3.kept", int64_t{-1}), "step 3 keeps -1 features"},
+                    {set("step_3.rows", int64_t{5}), "step 3 takes 15 features after 12"},
+                    {set("step_3.rows", int64_t{1} << 62), "step 3 keeps"},
+                    {set("step_3.degree", int64_t{1} << 62), "step 3 keeps"},
+                    {set("step_3.degree", int64_t{0}), "up to degree 0"},
+                    {set("step_3.share_rows", int64_t{1}), "step 3 takes 8 features after 12"},
+                    {set("step_3.share_rows", int64_t{2}), "step_3 has share_rows 2"},
+                    {[](Checkpoint& f) { f.values.erase("step_3.kept"); }, "step_3.kept"}});
 }
 
 }  // namespace

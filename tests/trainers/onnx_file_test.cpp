@@ -34,7 +34,11 @@ FoldedNetwork network_with(Activation activation, DType dtype, double scale) {
     if (activation == Activation::sqrt || activation == Activation::log ||
         activation == Activation::reciprocal)
         first.bias = first.bias + 4;
-    return FoldedNetwork(std::vector<ChainLayer>{first, {uniform({3, 7}, 3, dtype)}});
+    return FoldedNetwork({first, ChainLayer{uniform({3, 7}, 3, dtype)}});
+}
+
+const ChainLayer& layer(const FoldedNetwork& network, std::size_t step) {
+    return std::get<ChainLayer>(network.steps()[step]);
 }
 
 enum class Norms { none, projected, exact };
@@ -53,35 +57,41 @@ FoldedNetwork network_with_features(Norms norms, int64_t degree, DType dtype) {
     features.rows = degree > 0 ? 3 : 0;
     features.degree = degree;
     features.limit.value = 0.5;
-    return FoldedNetwork(
-        std::vector<ChainLayer>{first, {uniform({2, exponentials + 3 * degree}, 9, dtype)}});
+    return FoldedNetwork({first, ChainLayer{uniform({2, exponentials + 3 * degree}, 9, dtype)}});
 }
 
 // The same exponents, oscillating, with or without an envelope.
 FoldedNetwork oscillating_network(Norms norms, bool envelope, int64_t degree, DType dtype) {
-    std::vector<ChainLayer> steps = network_with_features(norms, degree, dtype).steps();
+    const FoldedNetwork real = network_with_features(norms, degree, dtype);
+    std::vector<ChainLayer> steps{layer(real, 0), layer(real, 1)};
     ChainFeatures& features = *steps[0].features;
     const int64_t exponentials = features.exponentials();
     features.rotation = uniform({exponentials}, 10, dtype) * 5;
     if (norms != Norms::none) features.norm_rotation = uniform({exponentials}, 12, dtype);
     if (!envelope) features.growth = features.norm_growth = Tensor();
     steps[1].weight = uniform({2, features.width()}, 9, dtype);
-    return FoldedNetwork(std::move(steps));
+    return FoldedNetwork({steps[0], steps[1]});
 }
 
-FoldedNetwork trained_network(Split split, FeatureNorm norm, DType dtype) {
+FoldedNetwork trained_network(const HiddenConfig& hidden, DType dtype,
+                              Activation activation = Activation::tanh, int64_t width = 10) {
     NetworkConfig config;
-    RalimpConfig hidden = paper_ralimp();
-    hidden.features = 4;
-    hidden.split = split;
-    hidden.share_polynomial = split != Split::symmetric;
-    hidden.norm = norm;
     config.hidden = hidden;
-    config.width = 10;
+    config.width = width;
+    config.activation = activation;
     config.hidden_layers = 3;
     const auto network = make_network(config, {{-1, 0}, {1, 2}}, 2, dtype, 3);
     network->initialize_from_data(uniform({300, 2}, 7, dtype));
     return FoldedNetwork(network->parts());
+}
+
+RalimpConfig ralimp_of(Split split, FeatureNorm norm) {
+    RalimpConfig config = paper_ralimp();
+    config.features = 4;
+    config.split = split;
+    config.share_polynomial = split != Split::symmetric;
+    config.norm = norm;
+    return config;
 }
 
 onnx::ModelProto decoded(const FoldedNetwork& network) {
@@ -138,7 +148,7 @@ TEST(OnnxFile, HoldsTheNetwork) {
         ASSERT_EQ(graph.output_size(), 1);
         expect_declared(graph.input(0), "x", type, 2);
         expect_declared(graph.output(0), "y", type, 2);
-        const ChainLayer& first = network.steps()[0];
+        const ChainLayer& first = layer(network, 0);
         expect_tensor(graph, "step_0.weight", first.weight);
         expect_tensor(graph, "step_0.bias", first.bias);
         expect_tensor(graph, "step_0.projections", first.features->projections);
@@ -147,7 +157,7 @@ TEST(OnnxFile, HoldsTheNetwork) {
         expect_tensor(graph, "step_0.norm_weights", unsqueeze(first.features->norm_weights, 1));
         expect_tensor(graph, "step_0.exponent_limit", Tensor::scalar(0.5, dtype));
         expect_tensor(graph, "step_0.split", Tensor::from(std::vector<int64_t>{5, 3, 3}, {3}));
-        expect_tensor(graph, "step_1.weight", network.steps()[1].weight);
+        expect_tensor(graph, "step_1.weight", layer(network, 1).weight);
         EXPECT_EQ(graph.initializer_size(), 9);
         EXPECT_EQ(operators(graph), (std::vector<std::string>{
                                         "Gemm", "Split", "Gather", "Mul", "MatMul", "Mul", "Mul",
@@ -158,12 +168,12 @@ TEST(OnnxFile, HoldsTheNetwork) {
 TEST(OnnxFile, HoldsPhasesAndTheirEnvelopes) {
     const FoldedNetwork waves = oscillating_network(Norms::none, false, 0, DType::float32);
     const onnx::GraphProto bare = decoded(waves).graph();
-    expect_tensor(bare, "step_0.rotation", waves.steps()[0].features->rotation);
+    expect_tensor(bare, "step_0.rotation", layer(waves, 0).features->rotation);
     EXPECT_EQ(operators(bare), (std::vector<std::string>{"Gemm", "Gather", "Mul", "Cos", "Sin",
                                                          "Concat", "Gemm", "Identity"}));
     const FoldedNetwork network = oscillating_network(Norms::projected, true, 0, DType::float32);
     const onnx::GraphProto graph = decoded(network).graph();
-    const ChainFeatures& features = *network.steps()[0].features;
+    const ChainFeatures& features = *layer(network, 0).features;
     expect_tensor(graph, "step_0.growth", features.growth);
     expect_tensor(graph, "step_0.norm_growth", features.norm_growth);
     expect_tensor(graph, "step_0.rotation", features.rotation);
@@ -174,10 +184,76 @@ TEST(OnnxFile, HoldsPhasesAndTheirEnvelopes) {
                                         "Mul", "Concat", "Gemm", "Identity"}));
 }
 
+// Blocks, their order, the norm and products, each in standard operators.
+TEST(OnnxFile, HoldsStepsThatAreNoChains) {
+    const auto dtype = DType::float64;
+    const BlockProduct blocks{.blocks = {uniform({3, 2}, 1, dtype), uniform({2, 1}, 2, dtype)},
+                              .bias = uniform({5}, 3, dtype),
+                              .turn = 1,
+                              .activation = Activation::sin,
+                              .scale = 2};
+    const onnx::GraphProto graph =
+        decoded(FoldedNetwork({blocks, InputNorm{.inputs = 5, .floor = 0.5},
+                               RowProducts{.kept = 3, .rows = 1, .degree = 2},
+                               RowProducts{.kept = 1, .rows = 2, .degree = 2, .share_rows = true}}))
+            .graph();
+    expect_declared(graph.input(0), "x", onnx::TensorProto::DOUBLE, 3);
+    expect_declared(graph.output(0), "y", onnx::TensorProto::DOUBLE, 5);
+    expect_tensor(graph, "step_0.split", Tensor::from(std::vector<int64_t>{2, 1}, {2}));
+    expect_tensor(graph, "step_0.block_0", blocks.blocks[0]);
+    expect_tensor(graph, "step_0.block_1", blocks.blocks[1]);
+    expect_tensor(graph, "step_0.order", Tensor::from(std::vector<int64_t>{0, 3, 1, 4, 2}, {5}));
+    expect_tensor(graph, "step_0.bias", blocks.bias);
+    expect_tensor(graph, "step_1.floor_squared", Tensor::scalar(0.25, dtype));
+    EXPECT_EQ(operators(graph),
+              (std::vector<std::string>{"Split", "Gemm", "Gemm", "Concat", "Gather", "Add", "Mul",
+                                        "Sin", "ReduceSumSquare", "Add", "Sqrt", "Concat", "Split",
+                                        "Mul", "Concat", "Split", "Mul", "Concat", "Identity"}));
+}
+
 struct Case {
     std::string name;
     FoldedNetwork network;
 };
+
+// Of steps that are no chains: 13 features in blocks of uneven sizes, products of rows.
+std::vector<Case> networks_of_steps(DType dtype) {
+    std::vector<Case> cases;
+    for (const Activation activation : {Activation::tanh, Activation::wire})
+        cases.push_back({fmt::format("monarch-{}", name_of(activation)),
+                         trained_network(MonarchConfig{3}, dtype, activation, 13)});
+    cases.push_back(
+        {"tensor-train", trained_network(TensorTrainConfig{1}, dtype, Activation::sin, 13)});
+    cases.push_back({"one-block", FoldedNetwork({BlockProduct{.blocks = {uniform({3, 2}, 1, dtype)},
+                                                              .turn = 2,
+                                                              .activation = Activation::sin,
+                                                              .scale = 1.7}})});
+    for (const bool share_rows : {false, true})
+        for (const int64_t degree : {1, 2, 3}) {
+            const std::string name = fmt::format("{}-{}", degree, share_rows);
+            cases.push_back({"eugen-" + name, trained_network(EugenConfig{.features = 4,
+                                                                          .degree = degree,
+                                                                          .share_rows = share_rows},
+                                                              dtype)});
+            RalimpConfig polynomial = paper_ralimp();
+            polynomial.features = 4;
+            polynomial.degree = degree;
+            polynomial.share_rows = share_rows;
+            polynomial.pole_pairs = 0;
+            cases.push_back({"polynomial-" + name, trained_network(polynomial, dtype)});
+            for (const bool share_polynomial : {false, true})
+                for (const Split split : {Split::real_input, Split::phase_input}) {
+                    RalimpConfig config = ralimp_of(split, FeatureNorm::projected);
+                    config.degree = degree;
+                    config.share_rows = share_rows;
+                    config.share_polynomial = share_polynomial;
+                    cases.push_back(
+                        {fmt::format("rows-{}-{}-{}", int(split), share_polynomial, name),
+                         trained_network(config, dtype)});
+                }
+        }
+    return cases;
+}
 
 std::vector<Case> every_case() {
     std::vector<Case> cases;
@@ -199,8 +275,11 @@ std::vector<Case> every_case() {
             for (const FeatureNorm norm :
                  {FeatureNorm::exact, FeatureNorm::projected, FeatureNorm::none})
                 cases.push_back({fmt::format("network-{}-{}-{}", int(split), int(norm), type),
-                                 trained_network(split, norm, dtype)});
+                                 trained_network(ralimp_of(split, norm), dtype)});
     }
+    for (const DType dtype : {DType::float32, DType::float64})
+        for (const auto& [name, network] : networks_of_steps(dtype))
+            cases.push_back({fmt::format("{}-{}", name, name_of(dtype)), network});
     return cases;
 }
 
@@ -248,7 +327,7 @@ TEST(OnnxFile, ComputesTheSameByTheReferenceImplementation) {
     for (const auto& [name, network] : cases) {
         const std::string path = folder / name;
         write_onnx(path + ".onnx", network, "");
-        const DType dtype = network.steps()[0].weight.dtype();
+        const DType dtype = network.dtype();
         const Tensor x = uniform({70, network.inputs()}, 11, dtype);
         const std::vector<double> in = x.to_doubles(), out = network.forward(x).to_doubles();
         std::ofstream values(path + ".csv");
