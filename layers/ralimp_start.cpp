@@ -94,10 +94,19 @@ void Ralimp::start_free(const Tensor& x) {
     const Standardization standard = standardization_of(features_of(*this, x));
     feature_mean_.copy_from(standard.mean);
     feature_inverse_.copy_from(standard.inverse);
-    // What is nearly 0 on the whole batch is not enlarged so far that the limit of its exponent
-    // would no longer keep it finite.
     if (slots_.features() > 0) {
         const Tensor rational = slice(feature_inverse_, 0, 0, slots_.features());
+        // A channel whose amplitude is 0 moves by rounding errors alone. Enlarged, it would explode
+        // with the first step that changes the amplitude.
+        if (slots_.input_amplitudes()) {
+            constexpr double rounding = 1e-9;
+            const double largest_scale = min(rational).item() / rounding;
+            const Tensor one = Tensor::ones(rational.shape(), rational.dtype());
+            const Tensor bound = Tensor::full(rational.shape(), largest_scale, rational.dtype());
+            rational.copy_from(where(greater(rational, bound), one, rational));
+        }
+        // What is nearly 0 on the whole batch is not enlarged so far that the limit of its exponent
+        // would no longer keep it finite.
         rational.copy_from(clamp(rational, 0, std::exp(default_exponent_limit)));
     }
 

@@ -1,5 +1,8 @@
 #include "trainers/comparison_networks.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "autograd/operations.h"
 #include "trainers/forward_time.h"
 #include "trainers/signals.h"
@@ -21,22 +24,32 @@ ComparedNetwork compared_network(const ComparisonRun& run) {
     return {std::move(loaded), std::move(folded)};
 }
 
-DeployedCost measured_cost(const ComparedNetwork& network, const ComparedNetwork& reference) {
+std::vector<DeployedCost> measured_costs(
+    const std::vector<std::optional<ComparedNetwork>>& networks) {
+    constexpr int rounds = 3;
     const NoGrad pause;
-    DeployedCost deployed;
-    deployed.network = network.folded.cost();
-    // Each in its own type, with inputs of its own.
-    const Tensor x = network.run.task->calibration_batch();
-    const Tensor reference_x = reference.run.task->calibration_batch();
+    std::vector<DeployedCost> costs(networks.size());
+    if (networks.empty() || !networks[0]) return costs;
+    for (std::size_t i = 0; i < networks.size(); ++i)
+        if (networks[i]) costs[i].network = networks[i]->folded.cost();
     for (const int64_t rows : timed_rows) {
-        throw_if_stop_requested();
-        const Tensor in = repeated_rows(x, rows), reference_in = repeated_rows(reference_x, rows);
-        const double theirs = fastest_milliseconds([&] { reference.folded.forward(reference_in); });
-        const double ours = fastest_milliseconds([&] { network.folded.forward(in); });
-        deployed.milliseconds.push_back(ours);
-        deployed.speed.push_back(theirs / ours);
+        std::vector<double> fastest(networks.size(), INFINITY);
+        for (int round = 0; round < rounds; ++round)
+            for (std::size_t i = 0; i < networks.size(); ++i) {
+                if (!networks[i]) continue;
+                throw_if_stop_requested();
+                // Each in its own type, with inputs of its own.
+                const Tensor in = repeated_rows(networks[i]->run.task->calibration_batch(), rows);
+                fastest[i] = std::min(
+                    fastest[i], fastest_milliseconds([&] { networks[i]->folded.forward(in); }));
+            }
+        for (std::size_t i = 0; i < networks.size(); ++i) {
+            if (!networks[i]) continue;
+            costs[i].milliseconds.push_back(fastest[i]);
+            costs[i].speed.push_back(fastest[0] / fastest[i]);
+        }
     }
-    return deployed;
+    return costs;
 }
 
 }  // namespace ralimp

@@ -1,5 +1,6 @@
 // The networks that a comparison came to, as they are deployed: their numbers and their speed.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "layers/folding.h"
@@ -20,12 +21,13 @@ inline constexpr int64_t timed_rows[] = {1, 256, 16'384};
 
 struct DeployedCost {
     NetworkCost network;
-    // Of a forward pass of timed_rows, and how many times as fast as the reference it is. Both are
-    // timed in turn, so that whatever else the machine does hits both.
+    // Of a forward pass of timed_rows, and how many times as fast as the first network it is.
     std::vector<double> milliseconds, speed;
 };
 
-// Interrupted (signals.h) when a stop is requested.
-DeployedCost measured_cost(const ComparedNetwork& network, const ComparedNetwork& reference);
+// Of each network that is there. They are timed by turns, so that whatever else the machine does
+// hits all; without the first there are no costs. Interrupted (signals.h) when a stop is requested.
+std::vector<DeployedCost> measured_costs(
+    const std::vector<std::optional<ComparedNetwork>>& networks);
 
 }  // namespace ralimp

@@ -101,9 +101,7 @@ private:
             if (!std::isnan(run.figure(outcome_.metric)))
                 networks[i].emplace(compared_network(run));
         }
-        std::vector<DeployedCost> deployed(entries);
-        for (std::size_t i = 0; i < entries; ++i)
-            if (networks[i] && networks[0]) deployed[i] = measured_cost(*networks[i], *networks[0]);
+        const std::vector<DeployedCost> deployed = measured_costs(networks);
         add_table(case_index, deployed);
         add_speed(case_index, deployed);
         try_to_draw([&] {

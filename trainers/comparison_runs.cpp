@@ -102,6 +102,7 @@ private:
         std::unique_ptr<Subprocess> process;
         double started;
         int64_t first_step;
+        std::vector<std::array<int64_t, 2>> data_changes;
     };
 
     // One look at all processes; whether there is more to do.
@@ -141,8 +142,9 @@ private:
             command.environment.push_back(
                 fmt::format("OMP_NUM_THREADS={}", std::max<int64_t>(1, thread_count() / jobs_)));
         const int64_t first = steps_so_far(run);
-        children_.push_back(
-            {&run, std::make_unique<Subprocess>(command), Pace::steady_seconds(), first});
+        auto changes = changes_of_files(data_files(run.config));
+        children_.push_back({&run, std::make_unique<Subprocess>(command), Pace::steady_seconds(),
+                             first, std::move(changes)});
     }
 
     void ended(const Child& child, int status) {
@@ -153,11 +155,14 @@ private:
         if (!WIFEXITED(status) || (code != ExitCode::success && code != ExitCode::non_finite))
             return failed(run, code, reason_of(*child.process, status));
         try {
-            // What it has read may be either.
-            if (hash_of_files(data_files(run.config)) != run.setting->data_hash)
+            // What it has read may be either, so that its figures are nobody's.
+            const auto files = data_files(run.config);
+            if (hash_of_files(files) != run.setting->data_hash ||
+                changes_of_files(files) != child.data_changes) {
+                std::filesystem::remove_all(run.folder);
                 fail_with(ExitCode::bad_input,
-                          "its data changed while it was trained; delete {} and try again",
-                          run.folder.string());
+                          "its data changed while it was trained, and it was deleted");
+            }
             look(run);
             check(run.finished, "ended without a result");
         } catch (const Error& error) {

@@ -1,5 +1,6 @@
 #include "trainers/data_files.h"
 
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "core/file.h"
@@ -50,6 +51,18 @@ uint64_t hash_of_files(const std::vector<std::filesystem::path>& files) {
         hash = XXH3_64bits(own, sizeof own);
     }
     return hash;
+}
+
+std::vector<std::array<int64_t, 2>> changes_of_files(
+    const std::vector<std::filesystem::path>& files) {
+    std::vector<std::array<int64_t, 2>> changes;
+    for (const std::filesystem::path& file : files) {
+        struct stat status {};
+        if (stat(file.c_str(), &status) != 0) status = {};
+        changes.push_back({status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec,
+                           static_cast<int64_t>(status.st_ino)});
+    }
+    return changes;
 }
 
 }  // namespace ralimp

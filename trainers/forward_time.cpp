@@ -11,7 +11,7 @@ namespace ralimp {
 double fastest_milliseconds(const std::function<void()>& f) {
     using Clock = std::chrono::steady_clock;
     double best = INFINITY, total = 0;
-    for (int calls = 0; calls < 5 || total < 200; ++calls) {
+    for (int calls = 0; calls < 5 || total < 100; ++calls) {
         const auto start = Clock::now();
         f();
         const std::chrono::duration<double, std::milli> time = Clock::now() - start;

@@ -564,5 +564,26 @@ TEST(Ralimp, WhatIsLeftOpenFollowsThePurpose) {
     EXPECT_EQ(config.start_rms_used(), 7);
 }
 
+// Channels whose amplitude is 0 move by rounding errors: a small step must not make them huge.
+TEST(Ralimp, ASmallStepOfEveryParameterChangesLittle) {
+    for (const Split split : splits)
+        for (const FeatureLayout layout : {FeatureLayout::merged, FeatureLayout::concatenated})
+            for (const Activation activation :
+                 {Activation::tanh, Activation::sin, Activation::gelu, Activation::relu}) {
+                RalimpConfig config;
+                config.split = split;
+                config.layout = layout;
+                config.start_rms = 0.4;
+                Ralimp layer(5, 4, config, start_of(5, activation));
+                const Tensor x = normal({300, 5}, 8, 1);
+                layer.initialize_from_data(x);
+                const Tensor before = layer.forward(x);
+                layer.visit("", [](const std::string&, Tensor& tensor, const ParameterInfo& info) {
+                    if (info.trained) tensor.copy_from(tensor + 1e-4);
+                });
+                EXPECT_LT(largest_difference(before, layer.forward(x)), 0.1) << layer.description();
+            }
+}
+
 }  // namespace
 }  // namespace ralimp

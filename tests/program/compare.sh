@@ -165,8 +165,17 @@ start "$ralimp" compare changing.yaml 'seeds=[3]' --output changing
 until_true trained
 cp other/reconstruction_12x15.png gone.png
 wait $process
-expect_text err.txt '^ralimp: 1 run failed: gone, seed 3: its data changed while it was trained; delete changing/runs/gone/'
-expect_text changing/table.csv '^,gone,3,result,.*,error,its data changed while it was trained'
+expect_text err.txt '^ralimp: 1 run failed: gone, seed 3: its data changed while it was trained, and it was deleted'
+expect_text changing/table.csv '^,gone,3,result,.*,error,"its data changed while it was trained, and it was deleted"'
+ls changing/runs/gone/*/result.json >/dev/null 2>&1 && complain "a run of other data is kept as finished"
+# Even where they are as before in the end.
+cp own.png gone.png
+start "$ralimp" compare changing.yaml 'seeds=[3]' --output changing
+until_true trained
+cp other/reconstruction_12x15.png gone.png
+cp own.png gone.png
+wait $process
+expect_text err.txt '^ralimp: 1 run failed: gone, seed 3: its data changed while it was trained, and it was deleted'
 
 # A run that is killed.
 rm -r missing/runs/narrow/*
