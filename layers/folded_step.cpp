@@ -150,12 +150,14 @@ Tensor by_rows(const Step& step, const Tensor& input) {
     check(input.device() == Device{}, "folded network: the inputs are on {}, not on the cpu",
           to_string(input.device()));
     const Tensor x = input.contiguous();
-    const auto [inputs, outputs] = sizes(step, x.dtype(), 0);
+    // No structured binding: clang 14 does not capture it.
+    const StepSizes size = sizes(step, x.dtype(), 0);
+    const int64_t inputs = size.inputs, outputs = size.outputs;
     const Tensor out = Tensor::empty({x.size(0), outputs}, x.dtype());
     const auto fill = [&]<class T>(const T* from, T* to) {
         constexpr int64_t worth_a_thread = 1 << 14;
         parallel_for(x.size(0), std::max<int64_t>(1, worth_a_thread / inputs),
-                     [&, inputs = inputs, outputs = outputs](int64_t begin, int64_t end) {
+                     [&](int64_t begin, int64_t end) {
                          for (int64_t row = begin; row < end; ++row)
                              row_of(step, from + row * inputs, to + row * outputs);
                      });
