@@ -15,8 +15,9 @@ skip() {
 command -v valgrind >/dev/null || skip "valgrind is not installed"
 [[ $(ldd "$ralimp") == *libasan* ]] && skip "a build with sanitizers"
 grep -qw avx2 /proc/cpuinfo || skip "this processor has no AVX2"
-# Other compilers and libraries make other code.
-made_by="$(grep -aom1 'GCC: ([^)]*) [0-9.]*' "$ralimp") $(ldd "$ralimp" |
+# Other compilers and libraries make other code. The first is ours; the CUDA runtime brings others.
+compilers=$(grep -aom1 'GCC: ([^)]*) [0-9.]*' "$ralimp")
+made_by="${compilers%%$'\n'*} $(ldd "$ralimp" |
     grep -oE '^[[:space:]]*(libopenblas|libsleef|libc)\.so[^ ]*' | sort | xargs), $(valgrind --version)"
 if [[ ${3:-} != --write ]]; then
     wanted=$(sed -n 's/^# made by //p' "$table")

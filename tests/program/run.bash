@@ -81,6 +81,8 @@ expect_same_state() { # FOLDER FOLDER
 # start COMMAND…: in the background as $process, its output in out.txt and err.txt. For until_true
 # and send after it.
 start() {
+    : >out.txt  # what until_true looks for must not be of the command before
+    : >err.txt
     set -m  # or the shell would let its background processes ignore SIGINT
     "$@" >out.txt 2>err.txt &
     process=$!
